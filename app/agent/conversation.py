@@ -1,0 +1,70 @@
+"""The session as its turns see it: where its records go, and the graph they have grown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from app.errors import StorageError
+from app.sessions.envelope import Envelope
+from app.sessions.graph import GraphView
+from app.sessions.journal import Journal
+from app.sessions.records import Record
+from app.state.facts import Fact, RecordsAppended
+
+
+@dataclass(slots=True)
+class Conversation:
+    """Owns one session's graph and journal.
+
+    A turn keeps its conversation when another session comes on screen, so that whatever it still
+    writes lands in its own file (cases/B10).
+    """
+
+    envelope: Envelope
+    journal: Journal
+    view: GraphView
+    emit: Callable[[Fact], None]
+    storage_failed: Callable[[StorageError], None]
+    """Told when records could not be saved; they wait and are tried again."""
+
+    @property
+    def session_id(self) -> str:
+        """The session's id, the name of its file."""
+        return self.envelope.session_id
+
+    @property
+    def leaf(self) -> str | None:
+        """The uuid that the next record hangs on."""
+        return self.view.leaf_uuid
+
+    def append(self, *records: Record) -> None:
+        """Write records, then tell the store."""
+        error = self.journal.append(*records)
+        for record in records:
+            self.view = self.view.after(record)
+        self.emit(RecordsAppended(self.session_id, records, self.view))
+        if error is not None:
+            self.storage_failed(error)
+
+    def unanswered(self) -> list[tuple[str, str]]:
+        """Tool calls of the last reply without a result: `(tool_use id, assistant record uuid)`.
+
+        A process that died in the middle of its tools leaves some (cases/B16).
+        """
+        graph = self.view.graph
+        if self.view.leaf is None:
+            return []
+        for here in graph.walk(self.view.leaf):
+            record = graph.records[here]
+            if record.type == "assistant" and not record.is_synthetic:
+                members = graph.messages.get(record.message_id or "", [here])
+                return [
+                    (tool_id, graph.records[member].uuid or "")
+                    for member in members
+                    for tool_id in graph.records[member].tool_uses
+                    if not graph.results.get(tool_id)
+                ]
+            if record.type == "user" and not record.tool_results:
+                return []
+        return []

@@ -1,0 +1,377 @@
+"""The agent loop: a prompt, model calls and tools in turns, until the model has nothing more to do.
+
+Each message is a record before anything else happens with it, and on every way out (done, error,
+interrupt) the history is left valid (spec/sessions.md; cases B16, B40, B42).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+from app.agent.conversation import Conversation
+from app.agent.reply import Reply
+from app.agent.request import build_request
+from app.agent.tool_runner import (
+    INTERRUPTED_RESULT,
+    Answer,
+    Call,
+    PersonInterrupted,
+    ToolRunner,
+)
+from app.agent.tools.base import ToolResult
+from app.clock import Clock
+from app.models.errors import ModelError, StreamBroken, ThinkingRejected
+from app.models.provider import (
+    Block,
+    LimitsSeen,
+    MessageEnded,
+    ModelRequest,
+    Provider,
+    RetryPlanned,
+    Usage,
+)
+from app.models.retry import RetryPolicy, stream_with_retry
+from app.sessions.envelope import new_uuid
+from app.sessions.prompts import INTERRUPTED, INTERRUPTED_FOR_TOOL
+from app.sessions.records import Record
+from app.state.facts import (
+    Fact,
+    LimitsReported,
+    ReplyGrew,
+    RequestSent,
+    RetryScheduled,
+    TurnEnded,
+    TurnStarted,
+)
+from app.state.model import Outcome
+
+MAX_PAUSES = 20
+"""How often in a row a server may pause a turn before it counts as stuck."""
+
+
+@dataclass(slots=True)
+class Caller:
+    """How the model of a session is called."""
+
+    provider: Provider
+    model: str
+    max_tokens: int
+    system: tuple[Block, ...]
+    tools: tuple[Block, ...]
+    retry: RetryPolicy = field(default_factory=RetryPolicy)
+
+
+@dataclass(frozen=True, slots=True)
+class TurnResult:
+    """How a turn ended, for callers without a screen."""
+
+    outcome: Outcome
+    detail: str = ""
+    text: str = ""
+    """The text of the last reply."""
+    usage: Usage = field(default_factory=Usage)
+    calls: int = 0
+    seconds: float = 0.0
+    error: ModelError | None = None
+    hit_max_turns: bool = False
+
+
+@dataclass(slots=True)
+class AgentLoop:
+    """Runs turns for one conversation, one at a time."""
+
+    conversation: Conversation
+    caller: Caller
+    runner: ToolRunner
+    clock: Clock
+    emit: Callable[[Fact], None]
+    measure: Callable[[str, Usage, datetime], None]
+    """Told the model, the usage and the start of every finished call."""
+    mode: Callable[[], str]
+    max_turns: int | None = None
+    shows_partials: bool = True
+    """Whether a person sees text before its message is whole: a retry would take it back."""
+    _reply: Reply = field(init=False)
+    _prompt_id: str = field(init=False, default="")
+    _usage: Usage = field(init=False, default_factory=Usage)
+    _calls: int = field(init=False, default=0)
+    _text: str = field(init=False, default="")
+    _strip_thinking: bool = field(init=False, default=False)
+
+    def __post_init__(self) -> None:
+        self._reply = Reply(self.clock, lambda blocks: self.emit(ReplyGrew(blocks)))
+
+    async def run_turn(
+        self, content: str | list[Block], *, source: str = "typed", turn_id: str | None = None
+    ) -> TurnResult:
+        """One turn from a prompt to its end. Cancelling it is an interrupt and re-raises."""
+        turn_id = turn_id or new_uuid()
+        self._prompt_id = new_uuid()
+        self._usage, self._calls, self._text = Usage(), 0, ""
+        started = self.clock.monotonic()
+        self.emit(TurnStarted(turn_id, started))
+        result = TurnResult("failed")
+        try:
+            self._answer_leftovers()
+            prompt = self.conversation.envelope.prompt(
+                self.conversation.leaf,
+                content,
+                prompt_id=self._prompt_id,
+                permission_mode=self.mode(),
+                source=source,
+            )
+            self.conversation.append(prompt)
+            result = await self._rounds(prompt.uuid or "")
+        except ModelError as error:
+            self._keep_partial()
+            self._write_error(error)
+            result = self._result("failed", str(error), error=error)
+        except (asyncio.CancelledError, PersonInterrupted) as reason:
+            self._interrupted()
+            result = self._result("interrupted")
+            if isinstance(reason, asyncio.CancelledError):
+                raise
+        finally:
+            self._reply.reset()
+            self.conversation.journal.sync()
+            seconds = self.clock.monotonic() - started
+            result = replace(result, seconds=seconds)
+            self.emit(TurnEnded(turn_id, result.outcome, result.detail, seconds))
+        return result
+
+    async def _rounds(self, prompt_uuid: str) -> TurnResult:
+        pauses = 0
+        while True:
+            if self.max_turns is not None and self._calls >= self.max_turns:
+                sentence = f"Stopped after {self.max_turns} model calls, as asked."
+                return replace(self._result("stopped", sentence), hit_max_turns=True)
+            ended = await self._call_model()
+            if ended.stop_reason == "refusal":
+                return self._declined(ended, prompt_uuid)
+            calls = self._write_reply(ended)
+            if calls:
+                await self.runner.run(calls, self._write_answer)
+                continue
+            if ended.stop_reason == "pause_turn" and pauses < MAX_PAUSES:
+                pauses += 1
+                continue
+            return self._result("completed", _end_note(ended.stop_reason))
+
+    async def _call_model(self) -> MessageEnded:
+        try:
+            return await self._attempts(self._request())
+        except ThinkingRejected:
+            if self._strip_thinking:
+                raise
+            self._strip_thinking = True
+            return await self._attempts(self._request())
+
+    def _request(self) -> ModelRequest:
+        caller = self.caller
+        return build_request(
+            self.conversation.view,
+            model=caller.model,
+            system=caller.system,
+            tools=caller.tools,
+            max_tokens=caller.max_tokens,
+            strip_thinking=self._strip_thinking,
+        )
+
+    async def _attempts(self, request: ModelRequest) -> MessageEnded:
+        reply = self._reply
+        reply.reset()
+        self.emit(RequestSent())
+        self._calls += 1
+        began = self.clock.now()
+        events = aclosing(
+            stream_with_retry(
+                self.caller.provider,
+                request,
+                self.caller.retry,
+                self.clock,
+                lambda: self.shows_partials and reply.shown,
+            )
+        )
+        try:
+            async with events as stream:
+                async for event in stream:
+                    if isinstance(event, RetryPlanned):
+                        reply.reset()
+                        until = self.clock.monotonic() + event.delay
+                        self.emit(RetryScheduled(event.attempt, until, event.reason))
+                    elif isinstance(event, LimitsSeen):
+                        self.emit(LimitsReported(event.limits))
+                    else:
+                        reply.take(event)
+        finally:
+            reply.flush()
+        if reply.ended is None:
+            raise StreamBroken("The reply ended without its last part.")
+        self._usage += reply.ended.usage
+        self.measure(request.model, reply.ended.usage, began)
+        return reply.ended
+
+    def _write_reply(self, ended: MessageEnded) -> list[Call]:
+        """Append the reply's blocks as records, one a block; returns the calls to carry out."""
+        blocks = self._reply.whole_blocks
+        at_limit = ended.stop_reason in {"max_tokens", "model_context_window_exceeded"}
+        half_made = self._reply.half_made_calls
+        blocks += half_made
+        blocks = [b for b in blocks if b.get("type") != "text" or str(b.get("text") or "").strip()]
+        texts = [str(block["text"]) for block in blocks if block.get("type") == "text"]
+        self._text = "\n\n".join(texts)
+        calls: list[Call] = []
+        records: list[Record] = []
+        parent = self.conversation.leaf
+        for position, block in enumerate(blocks):
+            record = self.conversation.envelope.assistant(
+                parent, self._message(block, ended), request_id=ended.request_id
+            )
+            parent = record.uuid
+            records.append(record)
+            if block.get("type") == "tool_use":
+                is_last = position == len(blocks) - 1
+                cut = block in half_made or (at_limit and is_last)
+                calls.append(_call(block, record.uuid or "", cut=cut))
+        if records:
+            self.conversation.append(*records)
+        else:
+            self.emit(ReplyGrew(()))
+        return calls
+
+    def _message(self, block: Block, ended: MessageEnded | None) -> dict[str, Any]:
+        started = self._reply.started
+        return {
+            "model": started.model if started and started.model else self.caller.model,
+            "id": started.message_id if started and started.message_id else f"msg_{new_uuid()}",
+            "type": "message",
+            "role": "assistant",
+            "content": [block],
+            "stop_reason": ended.stop_reason if ended else None,
+            "stop_sequence": None,
+            "usage": dict(ended.raw_usage) if ended else _no_usage(),
+        }
+
+    def _write_answer(self, answer: Answer) -> None:
+        record = self.conversation.envelope.tool_result(
+            self.conversation.leaf,
+            answer.block,
+            prompt_id=self._prompt_id,
+            details=answer.result.details,
+            assistant_uuid=answer.call.record_uuid,
+            denial="user" if answer.denied else None,
+        )
+        self.conversation.append(record)
+
+    def _answer_leftovers(self) -> None:
+        """Give the calls of a process that died their results, once and on disk (cases/B16)."""
+        for tool_id, record_uuid in self.conversation.unanswered():
+            self._write_answer(_interrupted_answer(tool_id, record_uuid))
+
+    def _declined(self, ended: MessageEnded, prompt_uuid: str) -> TurnResult:
+        """Take a refused turn out of later requests, and say so (cases/B42)."""
+        partial = self._reply.partial_blocks()
+        retracted = [prompt_uuid] if self._calls == 1 else []
+        records: list[Record] = []
+        parent = self.conversation.leaf
+        for block in partial:
+            record = self.conversation.envelope.assistant(
+                parent, self._message(block, ended), request_id=ended.request_id
+            )
+            parent = record.uuid
+            retracted.append(record.uuid or "")
+            records.append(record)
+        details = ended.stop_details or {}
+        sentence = "The model declined this request."
+        if explanation := details.get("explanation") or details.get("category"):
+            sentence = f"The model declined this request ({explanation})."
+        payload = {
+            "content": sentence,
+            "level": "warning",
+            "isMeta": False,
+            "refusedUserMessageUuid": prompt_uuid,
+            "retractedMessageUuids": retracted,
+        }
+        event = self.conversation.envelope.system(parent, "api_refusal", payload)
+        self.conversation.append(*records, event)
+        self.emit(ReplyGrew(()))
+        todo = " It was sent once; change the wording (up brings it back) or go on with another."
+        return self._result("declined", sentence + todo)
+
+    def _keep_partial(self) -> None:
+        """Keep the text of a reply that broke off."""
+        blocks = self._reply.partial_blocks() if self._reply.ended is None else []
+        if not blocks:
+            self.emit(ReplyGrew(()))
+            return
+        message = self._message(blocks[0], None)
+        message["content"] = blocks
+        self._text = "\n\n".join(str(block["text"]) for block in blocks)
+        record = self.conversation.envelope.assistant(
+            self.conversation.leaf, message, request_id=None, aborted=True
+        )
+        self.conversation.append(record)
+
+    def _write_error(self, error: ModelError) -> None:
+        """An event for the eye; it is never sent to the model."""
+        payload = {
+            "content": str(error),
+            "level": "error",
+            "error": {"kind": type(error).__name__, "status": error.status},
+            "isMeta": False,
+        }
+        self.conversation.append(
+            self.conversation.envelope.system(self.conversation.leaf, "api_error", payload)
+        )
+
+    def _interrupted(self) -> None:
+        was_replying = bool(self._reply.started) and self._reply.ended is None
+        self._keep_partial()
+        marker = INTERRUPTED if was_replying or not self._calls else INTERRUPTED_FOR_TOOL
+        record = self.conversation.envelope.prompt(
+            self.conversation.leaf,
+            [{"type": "text", "text": marker}],
+            prompt_id=self._prompt_id,
+            permission_mode=self.mode(),
+            meta=False,
+            source="system",
+        )
+        self.conversation.append(record)
+
+    def _result(
+        self, outcome: Outcome, detail: str = "", error: ModelError | None = None
+    ) -> TurnResult:
+        return TurnResult(outcome, detail, self._text, self._usage, self._calls, 0.0, error)
+
+
+_END_NOTES = {
+    "max_tokens": "The reply reached its length limit; say “go on” for the rest.",
+    "model_context_window_exceeded": "The model's context is full; start afresh with /clear.",
+}
+
+
+_ORDINARY_ENDS = frozenset({"end_turn", "stop_sequence", "tool_use", "pause_turn"})
+
+
+def _end_note(reason: str) -> str:
+    """What the person should know of the way a reply ended; empty for an ordinary end."""
+    if reason in _ORDINARY_ENDS:
+        return ""
+    return _END_NOTES.get(reason, f"The reply ended for a reason that is not known here: {reason}.")
+
+
+def _call(block: Block, record_uuid: str, *, cut: bool) -> Call:
+    return Call(str(block["id"]), str(block["name"]), dict(block["input"]), record_uuid, cut)
+
+
+def _interrupted_answer(tool_id: str, record_uuid: str) -> Answer:
+    return Answer(Call(tool_id, "", {}, record_uuid), ToolResult(INTERRUPTED_RESULT, is_error=True))
+
+
+def _no_usage() -> dict[str, int]:
+    return {"input_tokens": 0, "output_tokens": 0}

@@ -1,0 +1,109 @@
+"""A reply while it arrives: its blocks, told to the screen at most once a frame."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Literal, cast
+
+from app.clock import Clock
+from app.models.provider import (
+    Block,
+    BlockGrew,
+    BlockStarted,
+    BlockStopped,
+    MessageEnded,
+    MessageStarted,
+    StreamEvent,
+)
+from app.state.model import OpenBlock
+
+FRAME = 1 / 60  # seconds between two tellings, as often as Textual paints
+
+
+class Reply:
+    """Collects the events of one attempt.
+
+    `blocks` holds what is whole, in the API's form; only a whole `tool_use` may be run.
+    """
+
+    def __init__(self, clock: Clock, tell: Callable[[tuple[OpenBlock, ...]], None]) -> None:
+        self._clock = clock
+        self._tell = tell
+        self._told = float("-inf")
+        self._stale = False
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget a void attempt."""
+        self.started: MessageStarted | None = None
+        self.ended: MessageEnded | None = None
+        self.open: dict[int, OpenBlock] = {}
+        self.blocks: dict[int, Block] = {}
+
+    @property
+    def shown(self) -> bool:
+        """Whether the person has seen anything of it that would be taken back by a retry."""
+        return any(block.kind == "text" and block.text.strip() for block in self.open.values())
+
+    @property
+    def whole_blocks(self) -> list[Block]:
+        """The blocks that have ended, in order."""
+        return [self.blocks[index] for index in sorted(self.blocks)]
+
+    @property
+    def half_made_calls(self) -> list[Block]:
+        """Tool calls whose arguments never became whole: what there is of them, as text."""
+        return [
+            {
+                "type": "tool_use",
+                "id": block.tool_id,
+                "name": block.tool_name,
+                "input": {"unfinished_input": block.text},
+            }
+            for index, block in sorted(self.open.items())
+            if block.kind == "tool_use" and index not in self.blocks
+        ]
+
+    def take(self, event: StreamEvent) -> None:
+        """Add one event of the stream."""
+        if isinstance(event, MessageStarted):
+            self.started = event
+        elif isinstance(event, MessageEnded):
+            self.ended = event
+        elif isinstance(event, BlockStarted):
+            if event.kind in {"text", "thinking", "tool_use"}:
+                kind = cast("Literal['text', 'thinking', 'tool_use']", event.kind)
+                self.open[event.index] = OpenBlock(
+                    event.index, kind, "", event.tool_id, event.tool_name
+                )
+                self._stale = True
+        elif isinstance(event, BlockGrew):
+            block = self.open.get(event.index)
+            if block is not None:
+                self.open[event.index] = replace(block, text=block.text + event.text)
+                self._stale = True
+        elif isinstance(event, BlockStopped):
+            self.blocks[event.index] = event.block
+            block = self.open.get(event.index)
+            if block is not None:
+                self.open[event.index] = replace(block, closed=True)
+                self.flush()
+        if self._stale and self._clock.monotonic() - self._told >= FRAME:
+            self.flush()
+
+    def flush(self) -> None:
+        """Tell what has come since the last telling; called on every way a stream can end."""
+        self._told = self._clock.monotonic()
+        self._stale = False
+        self._tell(tuple(self.open[index] for index in sorted(self.open)))
+
+    def partial_blocks(self) -> list[dict[str, Any]]:
+        """What may be kept of a reply that did not end: its text, and nothing half-made.
+
+        Thinking without its signature and tool calls are left out (cases/B40).
+        """
+        texts = (
+            self.open[index].text for index in sorted(self.open) if self.open[index].kind == "text"
+        )
+        return [{"type": "text", "text": text} for text in texts if text.strip()]

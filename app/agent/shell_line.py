@@ -1,0 +1,67 @@
+"""A shell line of the person's own (`!` in the prompt): run in the session's shell.
+
+The model is told of it: it stands in the transcript as the input and output echoes of transcripts.md, a5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from app.agent.conversation import Conversation
+from app.agent.tool_runner import ToolRunner
+from app.agent.tools.base import ToolFailure, ToolResult
+from app.clock import Clock
+from app.sessions.envelope import new_uuid
+from app.state.facts import Fact, ToolProgressed, ToolQueued, ToolStarted, TurnEnded, TurnStarted
+from app.state.model import Outcome
+
+SHELL_TOOL = "Bash"
+
+
+async def run_shell_line(
+    command: str,
+    conversation: Conversation,
+    runner: ToolRunner,
+    clock: Clock,
+    emit: Callable[[Fact], None],
+    mode: str,
+) -> None:
+    """Run `command` without asking: the person typed it. Cancelling ends it and re-raises."""
+    turn_id, call_id, prompt_id = new_uuid(), f"shell_{new_uuid()}", new_uuid()
+    started = clock.monotonic()
+    emit(TurnStarted(turn_id, started))
+    outcome: Outcome = "interrupted"
+
+    def say(text: str) -> None:
+        record = conversation.envelope.prompt(
+            conversation.leaf, text, prompt_id=prompt_id, permission_mode=mode, source="typed"
+        )
+        conversation.append(record)
+
+    say(f"<bash-input>{command}</bash-input>")
+    emit(ToolQueued(call_id, SHELL_TOOL))
+    emit(ToolStarted(call_id, started))
+    result = ToolResult("(interrupted)", is_error=True)
+    try:
+        result = await runner.tools[SHELL_TOOL].run(
+            {"command": command},
+            runner.context,
+            lambda output: emit(ToolProgressed(call_id, output)),
+        )
+        outcome = "completed"
+    except ToolFailure as failure:
+        result = ToolResult(str(failure), is_error=True)
+        outcome = "completed"
+    finally:
+        text = _text(result.content)
+        channel = "stderr" if result.is_error else "stdout"
+        say(f"<bash-{channel}>{text}</bash-{channel}>")
+        conversation.journal.sync()
+        emit(TurnEnded(turn_id, outcome, "", clock.monotonic() - started))
+
+
+def _text(content: str | list[dict[str, Any]]) -> str:
+    if isinstance(content, str):
+        return content
+    return "\n".join(str(part.get("text", "")) for part in content)

@@ -1,0 +1,96 @@
+"""Whole or not at all: how a tool puts a file in place."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import stat
+from pathlib import Path
+
+from app.agent.tools.arguments import clean
+from app.agent.tools.base import ToolContext, ToolFailure
+from app.agent.tools.paths import real, reason_of, within_roots
+from app.agent.tools.text_file import refuse_special
+
+
+def writable_target(path: Path, context: ToolContext) -> Path:
+    """Where a write to `path` ends up, links resolved.
+
+    Raises `ToolFailure` where a link would carry the write out of the session's folders, or
+    where something that is no plain file is in the way.
+    """
+    target = real(path)
+    leaves = within_roots(path, context) or path.is_symlink()
+    if target != path and leaves and not within_roots(target, context):
+        raise ToolFailure(
+            f"{clean(str(path))} leads by a link to {clean(str(target))}, which is outside the "
+            "project. Nothing was written; name the real file if it is meant."
+        )
+    try:
+        refuse_special(target.stat(), clean(str(path)))
+    except FileNotFoundError:
+        if path.is_symlink():
+            raise ToolFailure(
+                f"{clean(str(path))} is a link to {clean(str(target))}, which does not exist."
+            ) from None
+    except OSError as error:
+        raise ToolFailure(f"{clean(str(path))} cannot be written: {reason_of(error)}.") from error
+    return target
+
+
+def write_atomic(target: Path, data: bytes) -> None:
+    """Put `data` at the resolved `target`, making its parent folders; keeps mode and owner.
+
+    A temporary file in the same folder, fsync, rename: a reader sees the old bytes or the new.
+    Raises `ToolFailure`; then the old file is untouched and nothing is left behind.
+    """
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        # The folder is held open, so that a folder swapped for a link is not written through.
+        folder = os.open(target.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    except FileExistsError as error:
+        raise ToolFailure(f"{clean(str(target.parent))} is a file, not a folder.") from error
+    except OSError as error:
+        raise _failure(target, error) from error
+    try:
+        _replace(folder, target.name, data)
+    except OSError as error:
+        raise _failure(target, error) from error
+    finally:
+        os.close(folder)
+
+
+def _replace(folder: int, name: str, data: bytes) -> None:
+    temporary = f".{secrets.token_hex(8)}.tmp"
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    descriptor = os.open(temporary, flags, 0o666, dir_fd=folder)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            _keep_mode(folder, name, file.fileno())
+            os.fsync(file.fileno())
+        os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary, dir_fd=folder)
+        raise
+    with contextlib.suppress(OSError):  # some file systems cannot sync a folder
+        os.fsync(folder)
+
+
+def _keep_mode(folder: int, name: str, descriptor: int) -> None:
+    try:
+        old = os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return
+    with contextlib.suppress(PermissionError):  # another owner's file: the mode is what matters
+        os.fchown(descriptor, old.st_uid, old.st_gid)
+    os.fchmod(descriptor, stat.S_IMODE(old.st_mode))
+
+
+def _failure(target: Path, error: OSError) -> ToolFailure:
+    return ToolFailure(
+        f"{clean(str(target))} cannot be written: {reason_of(error)}. Nothing was changed."
+    )

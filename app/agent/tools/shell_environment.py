@@ -1,0 +1,29 @@
+"""The environment of shell commands: the user's own, without secrets and without traps."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+_SECRET_NAME = re.compile(
+    r"""ANTHROPIC_.* | AWS_.* | .*TOKEN | .*TOKEN_.* | .*SECRET.* | .*PASSW(OR)?D.* | .*PASSPHRASE.*
+    | .*CREDENTIALS? | .*API_?KEY.* | .*_KEY | .*_PAT | .*_AUTH | .*_DSN | PGPASS.*""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_SECRET_VALUE = re.compile(r"[a-z][a-z0-9+.-]*://[^/\s:@]*:[^/\s@]+@", re.IGNORECASE)
+"""An address with a password in it, as DATABASE_URL often is."""
+_CHANGES_THE_SHELL = re.compile(
+    r"BASH_ENV|ENV|CDPATH|GLOBIGNORE|SHELLOPTS|BASHOPTS|PROMPT_COMMAND|OLDPWD|PS4|BASH_FUNC_.*"
+)
+"""With these a command would mean something else than what the permission check has read."""
+
+
+def shell_environment(environment: Mapping[str, str]) -> dict[str, str]:
+    """What of `environment` a command started for the model gets."""
+    return {
+        name: value
+        for name, value in environment.items()
+        if not _SECRET_NAME.fullmatch(name)
+        and not _CHANGES_THE_SHELL.fullmatch(name)
+        and not _SECRET_VALUE.search(value)
+    }

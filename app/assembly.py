@@ -1,0 +1,349 @@
+"""Puts a session together: settings, a model, tools, a transcript, and the loop over them."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from app.agent.conversation import Conversation
+from app.agent.gate import Gate
+from app.agent.loop import AgentLoop, Caller
+from app.agent.policy import Mode, Policy
+from app.agent.request import Surroundings, system_prompt
+from app.agent.rules import Rule, RuleError, Rules, parse_rule
+from app.agent.tool_runner import ToolRunner
+from app.agent.tools.base import Asker, Tool, ToolContext
+from app.agent.tools.registry import api_form, default_tools, select_tools
+from app.agent.tools.shell_background import ShellTask, ShellTasks
+from app.clock import Clock, SystemClock
+from app.config import Loaded, Settings, load_settings
+from app.credentials import Credentials, find_credentials, system_keyring
+from app.errors import StorageError
+from app.git import git_branch, git_root
+from app.models.client import AnthropicProvider
+from app.models.local import LocalProvider
+from app.models.provider import Provider, Usage
+from app.models.rehearsal.model import RehearsalProvider
+from app.models.reply import usage_from
+from app.models.usage import (
+    DEFAULT_MODEL,
+    LOCAL_MODEL,
+    REHEARSAL_MODEL,
+    cost_usd,
+    model_facts,
+    price_table,
+)
+from app.paths import Places
+from app.sessions.codec import parse_transcript
+from app.sessions.envelope import Envelope
+from app.sessions.graph import GraphView, MessageGraph, open_view
+from app.sessions.journal import Journal
+from app.sessions.summary import message_usages, moment_of, title_from, warnings_of
+from app.state.facts import Fact, RequestMeasured, SessionOpened
+from app.state.model import Session
+from app.storage.local import FileLog
+from app.trust import is_trusted
+
+BUILT_IN = {"local": LOCAL_MODEL, "rehearsal": REHEARSAL_MODEL}
+"""What `--model` calls the built-in models, and their ids."""
+
+MOST_OUTPUT = 32_000
+"""Output tokens asked for at most, thinking included."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the command line asked for (spec/cli.md)."""
+
+    prompt: str | None = None
+    model: str | None = None
+    small_model: str | None = None
+    mode: str | None = None
+    tools: tuple[str, ...] | None = None
+    allowed: tuple[str, ...] = ()
+    denied: tuple[str, ...] = ()
+    added_folders: tuple[Path, ...] = ()
+    appended_prompt: str = ""
+    settings_file: Path | None = None
+    persist: bool = True
+    session_id: str | None = None
+    resume: Path | None = None
+    """A transcript to go on with."""
+    max_turns: int | None = None
+
+    def flags(self) -> dict[str, Any]:
+        """The settings among the options, by dotted key."""
+        given: dict[str, Any] = {
+            "model": self.model,
+            "small_model": self.small_model,
+            "permissions.mode": self.mode,
+            "permissions.allow": self.allowed,
+            "permissions.deny": self.denied,
+        }
+        return {key: value for key, value in given.items() if value not in (None, ())}
+
+
+@dataclass(frozen=True, slots=True)
+class Installation:
+    """Where the app runs: folders, environment, time."""
+
+    places: Places
+    folder: Path
+    environment: Mapping[str, str]
+    clock: Clock = field(default_factory=SystemClock)
+
+    def settings(self, options: Options, *, trusted: bool | None = None) -> Loaded:
+        """All layers; the project's only where the folder is trusted."""
+        counts = is_trusted(self.places, self.folder) if trusted is None else trusted
+        root = git_root(self.folder) or self.folder
+        return load_settings(
+            self.places,
+            project=root if counts else None,
+            extra=options.settings_file,
+            flags=options.flags(),
+        )
+
+    def base_url(self, settings: Settings) -> str | None:
+        """The server's address, None for Anthropic's own."""
+        return self.environment.get("ANTHROPIC_BASE_URL") or settings.base_url
+
+    def credentials(self, settings: Settings) -> Credentials | None:
+        """The key in force. Slow where a keyring answers: call it in a thread."""
+        url = self.base_url(settings)
+        quick = find_credentials(self.environment, self.places.credentials, url, None)
+        if quick is not None and quick.source != "placeholder":
+            return quick
+        return find_credentials(self.environment, self.places.credentials, url, system_keyring())
+
+
+def choose_provider(
+    model: str, here: Installation, settings: Settings, credentials: Credentials | None
+) -> Provider:
+    """The server of a model: a built-in one by its name, else the Messages API."""
+    if model in {"rehearsal", REHEARSAL_MODEL}:
+        return RehearsalProvider(here.clock)
+    if model in {"local", LOCAL_MODEL}:
+        return LocalProvider(here.clock)
+    return AnthropicProvider(credentials, here.clock, here.base_url(settings))
+
+
+def model_name(settings: Settings) -> str:
+    """The main model's id."""
+    name = settings.model or DEFAULT_MODEL
+    return BUILT_IN.get(name, name)
+
+
+@dataclass(slots=True)
+class Runtime:
+    """One open session with everything it owns."""
+
+    conversation: Conversation
+    caller: Caller
+    runner: ToolRunner
+    loop: AgentLoop
+    shells: ShellTasks
+    settings: Settings
+    opened: SessionOpened
+
+    @property
+    def gate(self) -> Gate:
+        """What stands before the tools."""
+        return self.runner.gate
+
+    async def close(self) -> StorageError | None:
+        """End the background shells and release the transcript."""
+        await self.shells.close()
+        return self.conversation.journal.close()
+
+
+@dataclass(slots=True)
+class Hooks:
+    """What a session tells the one who opened it."""
+
+    emit: Callable[[Fact], None]
+    storage_failed: Callable[[StorageError], None]
+    shell_changed: Callable[[ShellTask], None]
+    save_rule: Callable[[str], None]
+    ask: Asker | None = None
+    """None where nobody can be asked."""
+    can_ask: bool = False
+    shows_partials: bool = True
+
+
+async def open_session(
+    here: Installation,
+    options: Options,
+    loaded: Loaded,
+    provider: Provider,
+    session_id: str,
+    hooks: Hooks,
+) -> Runtime:
+    """Open a session, new or from `options.resume`; the transcript is read in a thread.
+
+    Raises `StorageError` when the transcript cannot be read.
+    """
+    settings = loaded.settings
+    model = model_name(settings)
+    envelope = _envelope(here, session_id)
+    file = options.resume or here.places.transcript(here.folder, session_id)
+    log = FileLog(file) if options.persist else None
+    view, opened = await asyncio.to_thread(
+        _load, FileLog(file) if options.resume else None, here, settings, model, envelope
+    )
+    conversation = Conversation(
+        envelope, Journal(session_id, log), view, hooks.emit, hooks.storage_failed
+    )
+    shells = ShellTasks(hooks.shell_changed)
+    context = ToolContext(
+        root=here.folder,
+        clock=here.clock,
+        scratch=here.places.project(here.folder) / session_id / "tool-results",
+        background=shells,
+        ask=hooks.ask,
+        added_roots=options.added_folders,
+    )
+    gate = Gate(
+        session_policy(here, options, settings),
+        hooks.emit,
+        cwd=lambda: context.cwd or context.root,
+        can_ask=hooks.can_ask,
+        save_rule=hooks.save_rule,
+    )
+    tools = select_tools(default_tools(), options.tools)
+    runner = ToolRunner(tools, context, gate, here.clock, hooks.emit)
+    caller = make_caller(here, options, model, provider, tools)
+    opened = replace(
+        opened,
+        session=replace(
+            opened.session,
+            provider=provider.name,
+            mode=gate.policy.mode,
+            persisted=options.persist,
+        ),
+    )
+    loop = AgentLoop(
+        conversation,
+        caller,
+        runner,
+        here.clock,
+        hooks.emit,
+        measure=meter(settings, hooks.emit),
+        mode=lambda: gate.policy.mode,
+        max_turns=options.max_turns or settings.max_turns,
+        shows_partials=hooks.shows_partials,
+    )
+    return Runtime(conversation, caller, runner, loop, shells, settings, opened)
+
+
+def make_caller(
+    here: Installation, options: Options, model: str, provider: Provider, tools: tuple[Tool, ...]
+) -> Caller:
+    """How a session's model is called; a model that takes no tools gets none, and a short prompt."""
+    offered = tools if provider.supports_tools else ()
+    return Caller(
+        provider,
+        model,
+        min(model_facts(model).max_output, MOST_OUTPUT),
+        system_prompt(_surroundings(here, options), with_tools=provider.supports_tools),
+        tuple(api_form(tool) for tool in offered),
+    )
+
+
+def meter(
+    settings: Settings, emit: Callable[[Fact], None]
+) -> Callable[[str, Usage, datetime], None]:
+    """Turns the usage of a finished call into its fact, with its price."""
+    table = price_table(settings.prices)
+
+    def measure(model: str, usage: Usage, began: datetime) -> None:
+        emit(RequestMeasured(usage, cost_usd(model, usage, began, table), began))
+
+    return measure
+
+
+def session_policy(here: Installation, options: Options, settings: Settings) -> Policy:
+    """The rules a session starts with; malformed ones are left out (`rule_problems` names them)."""
+    texts = settings.permissions
+    return Policy(
+        root=here.folder,
+        home=Path(here.environment.get("HOME") or Path.home()),
+        mode=Mode(texts.mode),
+        rules=Rules(_readable(texts.allow), _readable(texts.ask), _readable(texts.deny)),
+        added_roots=options.added_folders,
+    )
+
+
+def _readable(texts: tuple[str, ...]) -> tuple[Rule, ...]:
+    rules: list[Rule] = []
+    for text in texts:
+        with contextlib.suppress(RuleError):
+            rules.append(parse_rule(text))
+    return tuple(rules)
+
+
+def rule_problems(settings: Settings) -> list[str]:
+    """A sentence for each rule of the settings that cannot be read."""
+    texts = settings.permissions
+    problems: list[str] = []
+    for text in (*texts.allow, *texts.ask, *texts.deny):
+        try:
+            parse_rule(text)
+        except RuleError as error:
+            problems.append(str(error))
+    return problems
+
+
+def _envelope(here: Installation, session_id: str) -> Envelope:
+    return Envelope(
+        session_id,
+        here.clock,
+        cwd=lambda: str(here.folder),
+        branch=lambda: git_branch(here.folder),
+    )
+
+
+def _surroundings(here: Installation, options: Options) -> Surroundings:
+    return Surroundings(
+        folder=str(here.folder),
+        date=here.clock.now().date().isoformat(),
+        is_git=git_root(here.folder) is not None,
+        appended=options.appended_prompt,
+    )
+
+
+def _load(
+    log: FileLog | None, here: Installation, settings: Settings, model: str, envelope: Envelope
+) -> tuple[GraphView, SessionOpened]:
+    parsed = parse_transcript(log.read() if log is not None else b"")
+    view = open_view(parsed.records)
+    usage, cost = spent(view.graph, settings)
+    session = Session(
+        session_id=envelope.session_id,
+        folder=str(here.folder),
+        view=view,
+        title=title_from(parsed.records),
+        model=model,
+        git_branch=git_branch(here.folder),
+        warnings=tuple(f"{w.detail} ({w.count})" for w in warnings_of(parsed, view.graph)),
+    )
+    return view, SessionOpened(session, usage, cost, model_facts(model).context)
+
+
+def spent(graph: MessageGraph, settings: Settings) -> tuple[Usage, float | None]:
+    """What the session has used so far: each reply once, each priced by itself."""
+    table = price_table(settings.prices)
+    total, cost = Usage(), 0.0
+    known = True
+    for record, fields in message_usages(graph):
+        usage = usage_from(fields)
+        total += usage
+        when = moment_of(record)
+        price = cost_usd(record.model or "", usage, when, table) if when else None
+        known = known and price is not None
+        cost += price or 0.0
+    return total, cost if known else None

@@ -1,0 +1,96 @@
+"""Listens to a session in print mode: its facts become events, counts and words on stderr."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from app.cli.events import Ending, record_event
+from app.cli.output import Output, note
+from app.clock import Clock
+from app.errors import StorageError
+from app.models.provider import Usage
+from app.state.facts import (
+    Fact,
+    RecordsAppended,
+    RequestMeasured,
+    RequestSent,
+    RetryScheduled,
+    SessionOpened,
+    ToolQueued,
+)
+
+
+class Reporter:
+    """Counts what a turn and the session have used, and passes on what happens."""
+
+    def __init__(self, output: Output, session_id: str, clock: Clock) -> None:
+        self.session_usage = Usage()
+        self.session_cost: float | None = 0.0
+        self._output = output
+        self._session_id = session_id
+        self._clock = clock
+        self._began = clock.monotonic()
+        self._calls = 0
+        self._usage = Usage()
+        self._cost: float | None = 0.0
+        self._storage_told = False
+
+    def begin_session(self, opened: SessionOpened) -> None:
+        """Count on from what the transcript says."""
+        self.session_usage = opened.usage
+        self.session_cost = opened.cost_usd
+
+    def begin_turn(self) -> None:
+        """Count anew."""
+        self._began = self._clock.monotonic()
+        self._calls, self._usage = 0, Usage()
+
+    def emit(self, fact: Fact) -> None:
+        """Hear one fact."""
+        match fact:
+            case RecordsAppended(records=records):
+                for record in records:
+                    event = record_event(record, self._session_id)
+                    if event is not None:
+                        self._output.event(event)
+            case RequestSent():
+                self._calls += 1
+            case RequestMeasured(usage=usage, cost_usd=cost):
+                self._usage += usage
+                self._cost = _sum(self._cost, cost)
+                self.session_usage += usage
+                self.session_cost = _sum(self.session_cost, cost)
+            case RetryScheduled(attempt=attempt, reason=reason):
+                self._tell(f"Attempt {attempt} failed and is repeated. {reason}")
+            case ToolQueued(name=name):
+                self._tell(f"Tool call: {name}")
+            case _:
+                pass
+
+    def _tell(self, sentence: str) -> None:
+        if self._output.verbose and self._output.form == "text":
+            note(sentence)
+
+    def storage_failed(self, error: StorageError) -> None:
+        """Say once that the transcript is not on disk."""
+        if not self._storage_told:
+            self._storage_told = True
+            note(str(error))
+
+    def ending(self, subtype: str, result: str, denials: tuple[dict[str, Any], ...]) -> Ending:
+        """How the turn that runs came to its end; the cost is that of the whole run."""
+        seconds = self._clock.monotonic() - self._began
+        return Ending(
+            subtype,
+            result,
+            self._session_id,
+            seconds,
+            self._calls,
+            self._usage,
+            self._cost,
+            denials,
+        )
+
+
+def _sum(before: float | None, more: float | None) -> float | None:
+    return None if before is None or more is None else before + more

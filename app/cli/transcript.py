@@ -1,0 +1,99 @@
+"""A transcript as the command line looks at it: an id's own file, or a file of any origin."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from app.errors import ReverieError
+from app.sessions.branches import PromptTree, prompt_tree
+from app.sessions.catalogue import is_session_id
+from app.sessions.codec import Parsed, parse_transcript
+from app.sessions.graph import GraphView, open_view
+from app.sessions.prompts import typed_text
+from app.sessions.summary import Warning as TranscriptWarning
+from app.sessions.summary import title_from, warnings_of
+from app.sessions.view import request_view
+from app.storage.local import FileLog
+
+_METADATA = frozenset(
+    {
+        "summary",
+        "custom-title",
+        "ai-title",
+        "last-prompt",
+        "mode",
+        "permission-mode",
+        "queue-operation",
+        "file-history-snapshot",
+        "file-history-delta",
+        "tag",
+        "agent-name",
+        "pr-link",
+    }
+)
+"""Records that only a transcript has, beside those of the chain (transcripts.md, a3)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """One transcript, read and seen from its newest leaf."""
+
+    file: Path
+    parsed: Parsed
+    view: GraphView
+    tree: PromptTree
+
+    @property
+    def session_id(self) -> str:
+        """The file's own name where that is an id, else the first id in its records."""
+        if is_session_id(self.file.stem):
+            return self.file.stem
+        named = (record.session_id for record in self.parsed.records)
+        return next((session_id for session_id in named if session_id), self.file.stem)
+
+    @property
+    def title(self) -> str:
+        """The session's title."""
+        return title_from(self.parsed.records)
+
+    @property
+    def first_prompt(self) -> str:
+        """The text of the first prompt, on one line; empty when there is none."""
+        if not self.tree.prompts:
+            return ""
+        first = self.view.graph.records[self.tree.prompts[0]]
+        return " ".join(typed_text(first.data).split())
+
+    @property
+    def status(self) -> str:
+        """`empty`, `interrupted` (the last turn has no answer) or `complete`."""
+        view = self.view
+        if view.leaf is None:
+            return "empty"
+        messages = request_view(view.graph, view.leaf).messages
+        return "complete" if messages and messages[-1]["role"] == "assistant" else "interrupted"
+
+    @property
+    def warnings(self) -> tuple[TranscriptWarning, ...]:
+        """What was repaired or left out."""
+        return warnings_of(self.parsed, self.view.graph)
+
+
+def read_transcript(file: Path) -> Transcript:
+    """Read a transcript; it is not changed.
+
+    Raises `StorageError` when it cannot be read and `ReverieError` when it is something else.
+    """
+    content = FileLog(file).read()
+    parsed = parse_transcript(content)
+    view = open_view(parsed.records)
+    has_messages = bool(view.graph.position)
+    if content.strip() and not has_messages:
+        known = any(record.type in _METADATA for record in parsed.records)
+        if not known:
+            raise ReverieError(
+                f"{file} is not a transcript: none of its lines is a record of one.",
+                kept="It was not changed.",
+            )
+    return Transcript(file, parsed, view, prompt_tree(view.graph))

@@ -1,0 +1,50 @@
+"""The slash commands: one table for completion, the palette, help, and print mode."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One command; `screen` says whether it needs one."""
+
+    name: str
+    description: str
+    screen: bool = True
+    argument: str = ""
+
+
+COMMANDS = (
+    Command("help", "every key and command", screen=False),
+    Command("clear", "begin a new session; this one stays in the list"),
+    Command("resume", "go on with this project's last session, or the one named", argument="[id]"),
+    Command("model", "choose the model", argument="[name]"),
+    Command("mode", "choose the permission mode", argument="[mode]"),
+    Command("theme", "choose the colours", argument="[name]"),
+    Command("tasks", "show what runs in the background"),
+    Command("cost", "what this session has used", screen=False),
+    Command("copy", "copy the last reply"),
+    Command("connect", "show the ways to a model again"),
+    Command("quit", "leave; nothing is lost"),
+)
+
+
+def parse_command(text: str) -> tuple[Command, str] | None:
+    """The command in a prompt and its argument; None when it is ordinary text.
+
+    Only a first word that is a known name counts, so that a prompt may begin with a path.
+    """
+    if not text.startswith("/"):
+        return None
+    name, _, argument = text[1:].strip().partition(" ")
+    for command in COMMANDS:
+        if command.name == name:
+            return command, argument.strip()
+    return None
+
+
+def looks_like_command(text: str) -> bool:
+    """Whether a text is one word with a slash in front and no other: probably a mistyped command."""
+    word = text.strip()
+    return word.startswith("/") and word[1:].isidentifier()

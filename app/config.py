@@ -1,0 +1,310 @@
+"""Settings: one typed schema, read in layers; what is wrong is named and the rest still counts.
+
+Layers, strongest first: managed, flags, project-local, project, user (spec/cli.md, Settings).
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, TypeAlias, cast
+
+import msgspec
+
+from app.errors import SettingsError
+from app.paths import Places, write_private
+
+PermissionModeName: TypeAlias = Literal["default", "acceptEdits", "plan", "bypassPermissions"]
+ThemeName: TypeAlias = str
+
+
+class PermissionSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """`[permissions]`: rules such as `Bash(npm test:*)`; lists of all layers are joined."""
+
+    allow: tuple[str, ...] = ()
+    ask: tuple[str, ...] = ()
+    deny: tuple[str, ...] = ()
+    mode: PermissionModeName = "default"
+    """The mode a session starts in."""
+
+
+class ModelPrice(msgspec.Struct, frozen=True, kw_only=True):
+    """`[prices."model-name"]`: USD per million tokens, for models the built-in table lacks."""
+
+    input: float
+    output: float
+    cache_read: float | None = None
+    cache_write_5m: float | None = None
+    cache_write_1h: float | None = None
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """Every setting with its default."""
+
+    model: str | None = None
+    """The main model; None = the built-in default."""
+    small_model: str | None = None
+    base_url: str | None = None
+    """A server that speaks the Messages API; `ANTHROPIC_BASE_URL` beats it."""
+    permissions: PermissionSettings = PermissionSettings()
+    theme: ThemeName = "dusk"
+    glyphs: Literal["auto", "unicode", "ascii"] = "auto"
+    reduced_motion: bool = False
+    vim: bool = False
+    """Modal keys in the prompt."""
+    keys: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])
+    """`[keys]`: binding id to keys, for example `tasks = "f6"`."""
+    cleanup_period_days: int = 30
+    """Sessions older than this are removed at start; 0 = never."""
+    max_turns: int | None = None
+    """Model calls in one turn before it stops; None = no limit."""
+    prices: Mapping[str, ModelPrice] = msgspec.field(default_factory=dict[str, ModelPrice])
+
+
+WIDENS_TRUST = frozenset({"base_url", "prices"})
+"""Keys that a project's file may not set (spec/cli.md, Settings)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A setting that does not count: where it stands and why."""
+
+    file: Path
+    line: int
+    key: str
+    reason: str
+
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.line}" if self.line else str(self.file)
+        return f"{place}: {self.key + ': ' if self.key else ''}{self.reason}"
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """One source of settings: its leaf values by dotted key."""
+
+    name: Literal["managed", "flags", "local", "project", "user"]
+    file: Path | None
+    values: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """The settings in force, where each came from, and what did not count."""
+
+    settings: Settings
+    origin: Mapping[str, str]
+    """Dotted key to the name of the layer that set it."""
+    problems: tuple[Problem, ...]
+
+
+def settings_files(places: Places, project: Path | None) -> list[tuple[str, Path]]:
+    """The files in reading order, weakest first; `project` None = no project layers."""
+    files = [("user", places.settings)]
+    if project is not None:
+        files += [
+            ("project", project / ".reverie" / "settings.toml"),
+            ("local", project / ".reverie" / "settings.local.toml"),
+        ]
+    return files
+
+
+def load_settings(
+    places: Places,
+    *,
+    project: Path | None = None,
+    extra: Path | None = None,
+    flags: Mapping[str, Any] | None = None,
+    managed: Path | None = None,
+) -> Loaded:
+    """Read all layers.
+
+    `project` is the folder whose `.reverie` counts: None while the folder is not trusted. `extra`
+    is the file of `--settings`, `flags` are values by dotted key from the command line.
+    """
+    problems: list[Problem] = []
+    layers: list[Layer] = []
+    for name, file in settings_files(places, project):
+        layers.append(_read_layer(cast("Any", name), file, problems))
+    if extra is not None:
+        layers.append(_read_layer("flags", extra, problems, must_exist=True))
+    layers.append(Layer("flags", None, flags or {}))
+    if managed is not None:
+        layers.append(_read_layer("managed", managed, problems))
+    merged: dict[str, Any] = {}
+    origin: dict[str, str] = {}
+    for layer in layers:
+        for key, value in layer.values.items():
+            joins = key in {"permissions.allow", "permissions.ask", "permissions.deny"}
+            merged[key] = (*merged.get(key, ()), *value) if joins else value
+            origin[key] = layer.name
+    return Loaded(_build(merged), origin, tuple(problems))
+
+
+def _build(values: Mapping[str, Any]) -> Settings:
+    nested: dict[str, Any] = {}
+    for key, value in values.items():
+        table, _, leaf = key.rpartition(".")
+        (nested.setdefault(table, {}) if table else nested)[leaf] = value
+    return msgspec.convert(nested, Settings)
+
+
+def _read_layer(
+    name: Literal["managed", "flags", "local", "project", "user"],
+    file: Path,
+    problems: list[Problem],
+    *,
+    must_exist: bool = False,
+) -> Layer:
+    values: dict[str, Any] = {}
+    try:
+        text = file.read_bytes().decode("utf-8-sig")
+        document = tomllib.loads(text)
+    except FileNotFoundError:
+        if must_exist:
+            problems.append(Problem(file, 0, "", "there is no such file"))
+        return Layer(name, file, {})
+    except (OSError, UnicodeDecodeError) as error:
+        problems.append(Problem(file, 0, "", f"it cannot be read: {error}"))
+        return Layer(name, file, {})
+    except tomllib.TOMLDecodeError as error:
+        place = re.search(r"line (\d+)", str(error))
+        problems.append(Problem(file, int(place[1]) if place else 0, "", f"not TOML: {error}"))
+        return Layer(name, file, {})
+    in_project = name in {"project", "local"}
+    for key, value in flatten(document):
+        reason = check_value(key, value)
+        if reason is None and in_project and _widens_trust(key, value):
+            reason = "a project's file may not set this; put it into your own settings"
+        if reason is None:
+            values[key] = value
+        else:
+            problems.append(Problem(file, _line_of(text, key), key, reason))
+    return Layer(name, file, values)
+
+
+def _widens_trust(key: str, value: object) -> bool:
+    return key in WIDENS_TRUST or (key == "permissions.mode" and value == "bypassPermissions")
+
+
+def flatten(document: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Leaf values by dotted key; free tables such as `keys` stay whole."""
+    for key, value in document.items():
+        field = _FIELDS.get(key)
+        if isinstance(value, dict) and field is not None and _is_table(field):
+            for leaf, item in cast("dict[str, Any]", value).items():
+                yield f"{key}.{leaf}", item
+        else:
+            yield key, value
+
+
+def _is_table(field: object) -> bool:
+    return isinstance(field, type) and issubclass(field, msgspec.Struct)
+
+
+def _fields_of(struct: type[msgspec.Struct]) -> dict[str, Any]:
+    return {field.name: field.type for field in msgspec.structs.fields(struct)}
+
+
+_FIELDS = _fields_of(Settings)
+
+
+def setting_keys() -> list[str]:
+    """Every dotted key of the schema."""
+    keys: list[str] = []
+    for name, kind in _FIELDS.items():
+        keys += [f"{name}.{leaf}" for leaf in _fields_of(kind)] if _is_table(kind) else [name]
+    return keys
+
+
+def _kind_of(key: str) -> object | None:
+    table, _, leaf = key.rpartition(".")
+    if not table:
+        return _FIELDS.get(leaf) if not _is_table(_FIELDS.get(leaf)) else None
+    struct = _FIELDS.get(table)
+    return _fields_of(cast("Any", struct)).get(leaf) if _is_table(struct) else None
+
+
+def check_value(key: str, value: object) -> str | None:
+    """Why this key cannot hold this value, or None when it can."""
+    kind = _kind_of(key)
+    if kind is None:
+        near = difflib.get_close_matches(key, setting_keys(), 1)
+        return "there is no such setting" + (f"; did you mean {near[0]}?" if near else "")
+    try:
+        msgspec.convert(value, cast("Any", kind))
+    except msgspec.ValidationError as error:
+        return str(error)
+    return None
+
+
+def value_of(settings: Settings, key: str) -> Any:
+    """The value in force of a dotted key. Raises `SettingsError` for an unknown one."""
+    if _kind_of(key) is None:
+        raise SettingsError(check_value(key, None) or key)
+    value: Any = settings
+    for part in key.split("."):
+        value = getattr(value, part)
+    return msgspec.to_builtins(value)
+
+
+def parse_value(key: str, text: str) -> Any:
+    """The value a person typed for a key: TOML, or a bare string where the key takes one.
+
+    Raises `SettingsError`.
+    """
+    try:
+        value = tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        value = text
+    reason = check_value(key, value)
+    if reason is not None and check_value(key, text) is None:
+        return text
+    if reason is not None:
+        raise SettingsError(f"{key}: {reason}.", kept="Nothing was changed.")
+    return value
+
+
+def set_value(file: Path, key: str, value: Any) -> None:
+    """Write one setting into a file; its comments and everything else stay.
+
+    Raises `SettingsError` when the file is not TOML, `StorageError` when it cannot be written.
+    """
+    import tomlkit
+    import tomlkit.exceptions
+
+    try:
+        document = tomlkit.parse(file.read_text("utf-8")) if file.exists() else tomlkit.document()
+    except (tomlkit.exceptions.ParseError, UnicodeDecodeError) as error:
+        raise SettingsError(
+            f"{file} is not readable TOML: {error}.",
+            kept="It was not changed.",
+            todo="Mend it first: `reverie config check` names the place.",
+        ) from error
+    table, _, leaf = key.rpartition(".")
+    holder: Any = document
+    if table:
+        if table not in document:
+            document[table] = tomlkit.table()
+        holder = document[table]
+    holder[leaf] = list(cast("tuple[Any, ...]", value)) if isinstance(value, tuple) else value
+    write_private(file, tomlkit.dumps(document).encode())
+
+
+def _line_of(text: str, key: str) -> int:
+    """The line on which a key is set, 0 when it cannot be told."""
+    table, _, leaf = key.rpartition(".")
+    current = ""
+    for number, line in enumerate(text.split("\n"), 1):
+        header = re.match(r"\s*\[\s*([^\]]+?)\s*\]", line)
+        if header:
+            current = header[1]
+        elif (current == table and re.match(rf"\s*[\"']?{re.escape(leaf)}[\"']?\s*=", line)) or (
+            not current and re.match(rf"\s*{re.escape(key)}\s*=", line)
+        ):
+            return number
+    return 0

@@ -1,0 +1,406 @@
+"""Intents: everything a person can ask of the app, with its effects behind it.
+
+Widgets call these and nothing else; what happened comes back as facts (ARCHITECTURE.md).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from app import trust
+from app.agent.shell_line import run_shell_line
+from app.agent.tools.base import ToolFailure
+from app.agent.tools.shell_background import ShellTask
+from app.assembly import (
+    BUILT_IN,
+    Hooks,
+    Installation,
+    Options,
+    Runtime,
+    make_caller,
+    model_name,
+    open_session,
+    rule_problems,
+)
+from app.config import Loaded, Settings, set_value
+from app.desk import DraftKeeper, QuestionDesk, shell_task
+from app.errors import ReverieError, StorageError
+from app.git import git_branch, git_root
+from app.models.provider import Block
+from app.models.usage import model_facts
+from app.outside import Editing, copy_to_system, project_paths
+from app.reach import Reach
+from app.sessions.catalogue import transcripts
+from app.sessions.envelope import new_uuid
+from app.sessions.prompt_memory import PromptMemory
+from app.state import facts as f
+from app.state.model import (
+    Notice,
+    PermissionAnswer,
+    QueuedMessage,
+    Server,
+    Severity,
+    State,
+)
+from app.state.reduce import reduce
+from app.state.store import Store
+
+MODES = ("default", "acceptEdits", "plan", "bypassPermissions")
+EXIT_WAIT = 2.0
+"""Seconds that leaving waits for what still runs (ARCHITECTURE.md, Concurrency)."""
+
+
+class Controller:
+    """One app's intents over one shared store."""
+
+    def __init__(self, here: Installation, options: Options, loaded: Loaded) -> None:
+        self.here = here
+        self.options = options
+        self.loaded = loaded
+        self.store: Store[State, f.Fact] = Store(State(), reduce)
+        self.memory = PromptMemory(here.places.project(here.folder))
+        self.drafts = DraftKeeper(self.memory, here.clock)
+        self.questions = QuestionDesk(self.emit)
+        self.reach = Reach(here, self.emit, self.notice)
+        self.on_fault: Callable[[BaseException], None] | None = None
+        """Told of a programming error in a turn, for the crash screen."""
+        self._runtime: Runtime | None = None
+        self._turn: asyncio.Task[Any] | None = None
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._notices = 0
+
+    # Starting and leaving
+
+    async def start(self) -> None:
+        """Open the session that was asked for and find out whether a model can be reached."""
+        for problem in self.loaded.problems:
+            self.notice(f"A setting does not count. {problem}", "warning")
+        known = trust.is_trusted(self.here.places, self.here.folder)
+        if known or not trust.wants_trust(self.here.folder):
+            self.emit(f.TrustSettled(known))
+        self._credentials = await asyncio.to_thread(self.here.credentials, self.loaded.settings)
+        await self._open(self.options)
+        if self.options.prompt and self.state.access.ready:
+            await self.submit(self.options.prompt)
+
+    async def close(self) -> None:
+        """Stop everything within two seconds; what was said is on disk already."""
+        for task in (self._turn, *self._tasks):
+            if task is not None:
+                task.cancel()
+        waiting = [task for task in (self._turn, *self._tasks) if task is not None]
+        if waiting:
+            await asyncio.wait(waiting, timeout=EXIT_WAIT)
+        self.drafts.close()
+        if self._runtime is not None:
+            await self._runtime.close()
+        await self.reach.close()
+        self.memory.close()
+
+    async def _open(self, options: Options) -> None:
+        if self._runtime is not None:
+            await self.interrupt(wait=True)
+            await self._runtime.close()
+        provider = self.reach.provider or await self.reach.connect(self.loaded.settings)
+        session_id = options.resume.stem if options.resume else options.session_id or new_uuid()
+        hooks = Hooks(
+            emit=self.emit,
+            storage_failed=self._storage_failed,
+            shell_changed=self._shell_changed,
+            save_rule=self._save_rule,
+            ask=self.questions.ask,
+            can_ask=True,
+        )
+        runtime = await open_session(self.here, options, self.loaded, provider, session_id, hooks)
+        self._runtime = runtime
+        self.emit(runtime.opened)
+        self._spawn(self.reach.prepare())
+        for problem in rule_problems(self.loaded.settings):
+            self.notice(problem, "warning")
+        for warning in runtime.opened.session.warnings:
+            self.notice(f"In this transcript: {warning}.", "warning")
+
+    # The state
+
+    @property
+    def state(self) -> State:
+        """The shared state as it is now."""
+        return self.store.state
+
+    def emit(self, fact: f.Fact) -> None:
+        """Tell the store what happened."""
+        self.store.dispatch(fact)
+
+    def notice(self, text: str, severity: Severity = "info") -> None:
+        """Show one sentence that belongs to no message."""
+        self._notices += 1
+        self.emit(f.NoticePosted(Notice(self._notices, text, severity)))
+
+    def dismiss_notice(self, notice_id: int) -> None:
+        """A notice has been read."""
+        self.emit(f.NoticeDismissed(notice_id))
+
+    # Turns
+
+    async def submit(self, text: str, images: tuple[Block, ...] = ()) -> None:
+        """Send a prompt, or queue it while a turn runs. `!` in front runs a shell line."""
+        if not text.strip() and not images:
+            return
+        if text.strip():
+            self.memory.add(text)
+        if self.is_busy:
+            self.emit(f.MessageQueued(QueuedMessage(new_uuid(), text)))
+            return
+        if text.startswith("!") and text[1:].strip():
+            self._begin(self._shell_line(text[1:].strip()))
+            return
+        if not self.state.access.ready:
+            self.notice("No model is connected yet. Choose one on the welcome screen.", "warning")
+            return
+        content: str | list[Block] = text
+        if images:
+            texts: list[Block] = [{"type": "text", "text": text}] if text.strip() else []
+            content = [*images, *texts]
+        self._begin(self._run_turn(content))
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a turn or a shell line runs."""
+        return self._turn is not None and not self._turn.done()
+
+    def _begin(self, work: Coroutine[Any, Any, None]) -> None:
+        self._turn = asyncio.create_task(work)
+        self._turn.add_done_callback(self._turn_done)
+
+    def _turn_done(self, task: asyncio.Task[Any]) -> None:
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self._fault(error)
+        runtime = self._runtime
+        if runtime is not None:
+            self.emit(f.GitBranchSeen(git_branch(Path(runtime.opened.session.folder))))
+        last = self.state.live.last
+        stopped = task.cancelled() or (last is not None and last.outcome != "completed")
+        if self.state.live.queue and not stopped:
+            self._spawn(self._send_next())
+
+    async def _send_next(self) -> None:
+        queue = self.state.live.queue
+        if queue and not self.is_busy:
+            self.emit(f.MessageUnqueued(queue[0].id))
+            await self.submit(queue[0].text)
+
+    async def _run_turn(self, content: str | list[Block]) -> None:
+        runtime = self._need_runtime()
+        await runtime.loop.run_turn(content)
+
+    async def _shell_line(self, command: str) -> None:
+        runtime = self._need_runtime()
+        await run_shell_line(
+            command,
+            runtime.conversation,
+            runtime.runner,
+            self.here.clock,
+            self.emit,
+            self.state.session.mode,
+        )
+
+    async def interrupt(self, *, wait: bool = False) -> None:
+        """Stop the running turn; what has arrived is kept."""
+        if not self.is_busy or self._turn is None:
+            return
+        self.emit(f.InterruptRequested())
+        self._turn.cancel()
+        if wait:
+            await asyncio.wait([self._turn])
+
+    def take_queue(self) -> list[str]:
+        """Take back everything that was queued, oldest first."""
+        queue = self.state.live.queue
+        for message in queue:
+            self.emit(f.MessageUnqueued(message.id))
+        return [message.text for message in queue]
+
+    def unqueue(self, message_id: str) -> None:
+        """Remove one queued message."""
+        self.emit(f.MessageUnqueued(message_id))
+
+    def kill_task(self, task_id: str) -> None:
+        """End a background job at once."""
+        runtime = self._need_runtime()
+        if self.state.tasks.get(task_id) is not None:
+            runtime.shells.kill(task_id)
+
+    # Answers
+
+    def answer_permission(self, request_id: str, answer: PermissionAnswer, words: str = "") -> None:
+        """The person's word on a tool call."""
+        self._need_runtime().gate.answer(request_id, answer, words)
+
+    # Modes, models, ways in
+
+    def set_mode(self, mode: str) -> None:
+        """Judge later tool calls in this permission mode."""
+        if mode not in MODES:
+            self.notice(f"There is no mode {mode}. Modes: {', '.join(MODES)}.", "warning")
+            return
+        self._need_runtime().gate.set_mode(mode)
+        self.emit(f.ModeChanged(mode))
+
+    def cycle_mode(self) -> None:
+        """The next permission mode; bypass only where the session was started with it."""
+        modes = MODES if self.loaded.settings.permissions.mode == MODES[3] else MODES[:3]
+        current = self.state.session.mode
+        position = modes.index(current) if current in modes else -1
+        self.set_mode(modes[(position + 1) % len(modes)])
+
+    async def choose_model(self, name: str) -> None:
+        """Send later turns to another model."""
+        model = BUILT_IN.get(name, name)
+        await self._reach(msgspec.structs.replace(self.loaded.settings, model=model))
+
+    async def _reach(self, settings: Settings) -> None:
+        if self.is_busy:
+            self.notice("The model can be changed when the turn is over (esc stops it).", "warning")
+            return
+        self.loaded = replace(self.loaded, settings=settings)
+        runtime = self._need_runtime()
+        provider = await self.reach.connect(settings)
+        tools = tuple(runtime.runner.tools.values())
+        runtime.loop.caller = make_caller(
+            self.here, self.options, model_name(settings), provider, tools
+        )
+        model = runtime.loop.caller.model
+        self.emit(f.ModelChosen(model, provider.name, model_facts(model).context))
+        self._spawn(self.reach.prepare())
+
+    async def use_key(self, secret: str) -> None:
+        """Keep a typed key and connect with it."""
+        if await self.reach.keep_key(secret, self.loaded.settings):
+            await self._reach(self.loaded.settings)
+
+    async def use_server(self, server: Server) -> None:
+        """Connect to a server on this machine, with its first model."""
+        model = server.models[0] if server.models else model_name(self.loaded.settings)
+        settings = msgspec.structs.replace(
+            self.loaded.settings, base_url=server.base_url, model=model
+        )
+        await self.reach.find_credentials(settings)
+        await self._reach(settings)
+
+    def forget_access(self) -> None:
+        """Show the ways to a model again."""
+        self.emit(f.AccessChanged(False))
+        self._spawn(self.reach.search())
+
+    async def settle_trust(self, trusted: bool) -> None:
+        """The person's word on the folder's own settings."""
+        if trusted:
+            try:
+                trust.trust(self.here.places, self.here.folder)
+            except StorageError as error:
+                self.notice(str(error), "error")
+            self.loaded = self.here.settings(self.options, trusted=True)
+            await self._reach(self.loaded.settings)
+        self.emit(f.TrustSettled(trusted))
+
+    # Sessions
+
+    async def new_session(self) -> None:
+        """Begin an empty session; the old one stays in the list."""
+        await self._open(replace(self.options, resume=None, session_id=None, prompt=None))
+
+    async def open_transcript(self, file: Path) -> None:
+        """Go on with another session."""
+        await self._open(replace(self.options, resume=file, session_id=None, prompt=None))
+
+    def last_transcript(self) -> Path | None:
+        """The project's last session besides the one on screen, None when there is none."""
+        current = self.state.session.session_id
+        found = (file for _, file in transcripts(self.here.places, self.here.folder))
+        return next((file for file in found if file.stem != current), None)
+
+    # Around the prompt
+
+    def draft(self) -> str:
+        """The unsent text of the session on screen."""
+        session = self.state.session
+        return self.memory.draft(session.session_id, is_new=session.view.leaf is None)
+
+    def keep_draft(self, text: str) -> None:
+        """Keep the unsent text, so that it survives whatever happens."""
+        if session_id := self.state.session.session_id:
+            self.drafts.keep(session_id, text)
+
+    async def project_paths(self) -> list[str]:
+        """Paths to complete after `@`; empty when they cannot be listed."""
+        try:
+            return await project_paths(self.here.folder)
+        except (ReverieError, ToolFailure, OSError) as error:
+            self.notice(f"Paths cannot be completed: {error}", "warning")
+            return []
+
+    def editing(self, text: str) -> Editing:
+        """A text to be opened in the person's editor."""
+        return Editing(text, self.here.environment)
+
+    async def copy(self, text: str) -> None:
+        """Put a text on the desktop's clipboard, where there is one."""
+        await copy_to_system(text, self.here.environment)
+
+    def keep_setting(self, key: str, value: str) -> None:
+        """Write one of the person's own settings."""
+        try:
+            set_value(self.here.places.settings, key, value)
+        except ReverieError as error:
+            self.notice(str(error), "warning")
+
+    # Inside
+
+    def _need_runtime(self) -> Runtime:
+        if self._runtime is None:
+            raise RuntimeError("no session is open yet")
+        return self._runtime
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._spawned_done)
+
+    def _spawned_done(self, task: asyncio.Task[Any]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self._fault(error)
+
+    def _fault(self, error: BaseException) -> None:
+        if self.on_fault is None:
+            raise error
+        self.on_fault(error)
+
+    def _storage_failed(self, error: StorageError) -> None:
+        self.notice(str(error), "error")
+
+    def _save_rule(self, rule: str) -> None:
+        root = git_root(self.here.folder) or self.here.folder
+        if self.state.access.trusted is False and trust.wants_trust(self.here.folder):
+            self.notice(f"{rule} holds for this session; this folder is not trusted.", "warning")
+            return
+        file = root / ".reverie" / "settings.local.toml"
+        rules = [*self.here.settings(self.options).settings.permissions.allow, rule]
+        try:
+            trust.trust(self.here.places, self.here.folder)
+            set_value(file, "permissions.allow", list(dict.fromkeys(rules)))
+        except ReverieError as error:
+            self.notice(str(error), "error")
+
+    def _shell_changed(self, shell: ShellTask) -> None:
+        self.emit(
+            f.TaskChanged(
+                shell_task(shell, self.state.tasks.get(shell.id), self.here.clock.monotonic())
+            )
+        )

@@ -1,0 +1,37 @@
+"""The little of git that the app shows, read from its files: no process, no lock."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+def git_root(folder: Path) -> Path | None:
+    """The top folder of the work tree that holds `folder`, None outside of git."""
+    for candidate in (folder, *folder.parents):
+        try:
+            if (candidate / ".git").exists():
+                return candidate
+        except OSError:
+            return None
+    return None
+
+
+def git_branch(folder: Path) -> str:
+    """The branch that is checked out: empty outside of git, `HEAD` when detached."""
+    root = git_root(folder)
+    if root is None:
+        return ""
+    try:
+        head = (_git_folder(root) / "HEAD").read_text("utf-8", "replace").strip()
+    except OSError:
+        return ""
+    prefix = "ref: refs/heads/"
+    return head.removeprefix(prefix) if head.startswith(prefix) else "HEAD"
+
+
+def _git_folder(root: Path) -> Path:
+    marker = root / ".git"
+    if marker.is_dir():
+        return marker
+    text = marker.read_text("utf-8", "replace").strip()
+    return (root / text.removeprefix("gitdir:").strip()).resolve()

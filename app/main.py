@@ -1,0 +1,80 @@
+"""The Textual app: wiring and nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from typing import ClassVar
+
+from textual.app import App
+from textual.binding import Binding, BindingType
+
+from app.assembly import Installation, Options
+from app.config import Loaded
+from app.controller import Controller
+from app.state.model import State
+from widgets.driver import driver_for
+from widgets.follow import AppTiming, Frames
+from widgets.glyphs import choose_glyphs
+from widgets.looks import theme_of
+from widgets.palette import PALETTES
+from widgets.screens.chat import ChatScreen
+
+
+class ReverieApp(App[None]):
+    """One window over one controller."""
+
+    TITLE = "reverie"
+    ENABLE_COMMAND_PALETTE = False
+    CSS_PATH = ["../styles/base.tcss", "../styles/chat.tcss"]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+q", "quit", "Leave", id="app.leave", show=False),
+    ]
+
+    def __init__(
+        self, controller: Controller, *, fps: float | None = 60, start: bool = True
+    ) -> None:
+        """`fps` None flushes every change at once; `start` False shows the state as it is."""
+        super().__init__(driver_class=driver_for())
+        self.controller = controller
+        self.glyphs = choose_glyphs(controller.loaded.settings.glyphs, controller.here.environment)
+        self.frames: Frames[State] = Frames(controller.store, AppTiming(self), fps=fps)
+        self._start = start
+        for palette in PALETTES.values():
+            self.register_theme(theme_of(palette))
+        wanted = controller.loaded.settings.theme
+        self.theme = wanted if wanted in self.available_themes else "dusk"
+        controller.on_fault = self._fault
+
+    def get_default_screen(self) -> ChatScreen:
+        return ChatScreen(self.controller)
+
+    def on_mount(self) -> None:
+        self.set_keymap(dict(self.controller.loaded.settings.keys))
+        self.controller.store.adopt_thread()
+        if self._start:
+            self.call_after_refresh(self._begin)
+
+    def _begin(self) -> None:
+        self._starting = asyncio.create_task(self.controller.start())
+        self._starting.add_done_callback(self._started)
+
+    def _started(self, task: asyncio.Task[None]) -> None:
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self._fault(error)
+
+    def _fault(self, error: BaseException) -> None:
+        """A programming error in a task: end with the crash screen, nothing swallowed."""
+        self._handle_exception(error if isinstance(error, Exception) else RuntimeError(error))
+
+    async def on_unmount(self) -> None:
+        await self.controller.close()
+        self.frames.close()
+
+
+def run_app(here: Installation, options: Options, loaded: Loaded, *, debug: bool) -> int:
+    """Open the app and wait until the person leaves; returns the exit code."""
+    os.environ.setdefault("TEXTUAL_ANIMATIONS", "none")
+    app = ReverieApp(Controller(here, options, loaded))
+    app.run()
+    return app.return_code or 0

@@ -1,0 +1,106 @@
+"""Programs outside: the person's editor, the system's clipboard, the list of the project's files."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shlex
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from app.agent.tools.ripgrep import ripgrep_path
+from app.agent.tools.shell_environment import shell_environment
+from app.errors import ReverieError
+
+MOST_PATHS = 20_000
+"""Paths offered for completion."""
+
+_CLIPBOARDS = (
+    ("WAYLAND_DISPLAY", ("wl-copy",)),
+    ("DISPLAY", ("xclip", "-selection", "clipboard")),
+    ("", ("pbcopy",)),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Editing:
+    """A text that is to be edited in `$VISUAL` or `$EDITOR`."""
+
+    text: str
+    environment: Mapping[str, str]
+
+    def run(self) -> str:
+        """Open the editor on a private file and wait; returns what it left.
+
+        Raises `ReverieError` when there is no editor or it failed; the text is then unchanged.
+        """
+        command = self.environment.get("VISUAL") or self.environment.get("EDITOR")
+        words = shlex.split(command) if command else []
+        program = shutil.which(words[0]) if words else shutil.which("vi") or shutil.which("nano")
+        if program is None:
+            raise ReverieError(
+                f"No editor was found ({command or 'EDITOR is not set'}).",
+                kept="The text is unchanged.",
+                todo="Set EDITOR to the editor of your choice.",
+            )
+        descriptor, name = tempfile.mkstemp(prefix="reverie-", suffix=".md")
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(self.text.encode("utf-8", "replace"))
+            status = subprocess.run([program, *words[1:], name], check=False).returncode
+            if status != 0:
+                raise ReverieError(
+                    f"The editor ended with status {status}.", kept="The text is unchanged."
+                )
+            return Path(name).read_bytes().decode("utf-8", "replace").removesuffix("\n")
+        finally:
+            Path(name).unlink(missing_ok=True)
+
+
+async def copy_to_system(text: str, environment: Mapping[str, str]) -> bool:
+    """Put a text on the desktop's clipboard; False where there is none."""
+    for variable, command in _CLIPBOARDS:
+        if variable and not environment.get(variable):
+            continue
+        program = shutil.which(command[0])
+        if program is None:
+            continue
+        process = await asyncio.create_subprocess_exec(
+            program,
+            *command[1:],
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.DEVNULL,
+            stderr=asyncio.subprocess.DEVNULL,
+            env=shell_environment(environment),
+        )
+        await process.communicate(text.encode("utf-8", "replace"))
+        return process.returncode == 0
+    return False
+
+
+async def project_paths(folder: Path) -> list[str]:
+    """Paths of the project's files and folders, relative, without what git ignores."""
+    program = ripgrep_path()
+    process = await asyncio.create_subprocess_exec(
+        program,
+        "--files",
+        "--hidden",
+        "--glob=!.git",
+        cwd=folder,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+    )
+    output, _ = await process.communicate()
+    files = output.decode("utf-8", "replace").split("\n")[:MOST_PATHS]
+    folders = {parent for file in files for parent in _parents(file)}
+    return sorted(folders) + sorted(file for file in files if file)
+
+
+def _parents(file: str) -> list[str]:
+    parts = file.split("/")[:-1]
+    return ["/".join(parts[: n + 1]) + "/" for n in range(len(parts))]

@@ -1,0 +1,119 @@
+"""Where things lie, and how files are written: private, atomic, without following links."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import re
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from app.errors import StorageError
+
+_NOT_PLAIN = re.compile(r"[^A-Za-z0-9]")
+_SLUG_LENGTH = 100  # spec/sessions.md, Transcript
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """The folders of one installation (spec/cli.md, "Where things are")."""
+
+    config: Path
+    data: Path
+    logs: Path
+
+    @property
+    def settings(self) -> Path:
+        """The user's settings file."""
+        return self.config / "settings.toml"
+
+    @property
+    def credentials(self) -> Path:
+        """The key file used where there is no system keyring."""
+        return self.config / "credentials"
+
+    @property
+    def projects(self) -> Path:
+        """All transcripts and memories, one folder a project."""
+        return self.data / "projects"
+
+    def project(self, folder: Path) -> Path:
+        """The data folder of the project that lives in `folder`."""
+        return self.projects / project_slug(folder)
+
+    def transcript(self, folder: Path, session_id: str) -> Path:
+        """The transcript of a session that was opened in `folder`."""
+        return self.project(folder) / f"{session_id}.jsonl"
+
+
+def find_places(environment: Mapping[str, str]) -> Places:
+    """The folders by `platformdirs`; `REVERIE_CONFIG_DIR` and `REVERIE_DATA_DIR` beat it."""
+    import platformdirs
+
+    config = environment.get("REVERIE_CONFIG_DIR") or platformdirs.user_config_dir("reverie")
+    data = environment.get("REVERIE_DATA_DIR") or platformdirs.user_data_dir("reverie")
+    logs = (
+        str(Path(data) / "logs")
+        if environment.get("REVERIE_DATA_DIR")
+        else platformdirs.user_log_dir("reverie")
+    )
+    return Places(Path(config), Path(data), Path(logs))
+
+
+def project_slug(folder: Path) -> str:
+    """A folder name for a project: readable, and unlike that of any other path.
+
+    Every character but ASCII letters and digits becomes `-` (cut to 100), then `-` and the first
+    8 hex digits of the path's SHA-256, because the readable part alone is not unique (cases/B11).
+    """
+    real = os.path.realpath(folder)
+    digest = hashlib.sha256(os.fsencode(real)).hexdigest()[:8]
+    return f"{_NOT_PLAIN.sub('-', real)[:_SLUG_LENGTH]}-{digest}"
+
+
+def working_folder() -> Path | None:
+    """The process's working folder, or None when it has been deleted (cases/B46)."""
+    try:
+        return Path.cwd()
+    except OSError:
+        return None
+
+
+def make_private_folder(folder: Path) -> None:
+    """Make `folder` and its missing parents with mode 0700. Raises `StorageError`."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise StorageError(
+            f"The folder {folder} cannot be made: {error.strerror or error}.",
+            todo="Check its permissions and free space, or set REVERIE_DATA_DIR to another place.",
+        ) from error
+
+
+def write_private(path: Path, content: bytes, *, mode: int = 0o600) -> None:
+    """Replace `path` by `content` as a whole: temporary file beside it, fsync, rename.
+
+    Raises `StorageError`; the old content stays when it does.
+    """
+    make_private_folder(path.parent)
+    temporary = ""
+    try:
+        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=".tmp-")
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fchmod(file.fileno(), mode)
+            os.fsync(file.fileno())
+        Path(temporary).replace(path)
+    except OSError as error:
+        if temporary:
+            with contextlib.suppress(OSError):
+                Path(temporary).unlink()
+        raise StorageError(
+            f"{path} could not be written: {error.strerror or error}.",
+            kept="The old content is unchanged.",
+            todo="Check its permissions and free space.",
+        ) from error

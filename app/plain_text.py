@@ -1,0 +1,48 @@
+"""Untrusted text made fit for a terminal: every control character is shown, none is sent.
+
+Text of a model, a tool or a file is data (ARCHITECTURE.md, Files and locks).
+"""
+
+from __future__ import annotations
+
+import re
+
+TAB_WIDTH = 4
+
+_BIDI = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
+_UNSAFE = re.compile(f"[\x00-\x08\x0b-\x1f\x7f-\x9f{_BIDI}\ud800-\udfff\ufff9-\ufffb\u2028\u2029]")
+_NEWLINES = re.compile(r"\r\n?|\u0085")
+_COLOURS = re.compile(r"\x1b\[[0-9;:]*m")
+
+
+def plain(text: str) -> str:
+    """The text with newlines as `\\n`, tabs kept, and every other control character made visible.
+
+    C0 controls become their Unicode pictures, C1 and direction controls their code in angle
+    brackets, lone surrogates U+FFFD; colour sequences, which programs print by the thousand, go.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    text = _COLOURS.sub("", text)
+    return _UNSAFE.sub(_picture, _NEWLINES.sub("\n", text))
+
+
+def plain_line(text: str) -> str:
+    """As `plain`, on one line: newlines and tabs become spaces."""
+    return plain(text).replace("\n", " ").replace("\t", " ")
+
+
+def _picture(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    if code < 0x20:
+        return chr(0x2400 + code)
+    if code == 0x7F:
+        return "\u2421"
+    if 0xD800 <= code <= 0xDFFF:
+        return "\ufffd"
+    return f"<{code:02x}>"
+
+
+def cut(text: str, characters: int) -> str:
+    """At most this many characters, with `…` in place of what was left out."""
+    return text if len(text) <= characters else text[: max(characters - 1, 0)] + "…"

@@ -1,0 +1,53 @@
+"""Finding transcripts: by id, by file, the newest of a project."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from app.errors import SessionNotFound
+from app.paths import Places
+
+_ID = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}")
+
+
+def is_session_id(text: str) -> bool:
+    """Whether the text has the form of a session id (a UUID)."""
+    return _ID.fullmatch(text) is not None
+
+
+def find_transcript(places: Places, folder: Path, session_id: str) -> Path:
+    """The transcript of a session: of this project first, then of any other.
+
+    Raises `SessionNotFound` for a malformed or unknown id (spec/sessions.md, Resume).
+    """
+    if not is_session_id(session_id):
+        raise SessionNotFound(f"Invalid session ID: {session_id}")
+    own = places.transcript(folder, session_id)
+    if own.is_file():
+        return own
+    for found in sorted(places.projects.glob(f"*/{session_id}.jsonl")):
+        if found.is_file():
+            return found
+    raise SessionNotFound(f"No conversation found with session ID: {session_id}")
+
+
+def newest_transcript(places: Places, folder: Path) -> Path | None:
+    """The session of this project that was written to last, None when there is none."""
+    found = [entry for entry in transcripts(places, folder) if entry[0] > 0]
+    return found[0][1] if found else None
+
+
+def transcripts(places: Places, folder: Path) -> list[tuple[float, Path]]:
+    """`(time of the last write, file)` of the project's sessions, newest first."""
+    found: list[tuple[float, Path]] = []
+    try:
+        with os.scandir(places.project(folder)) as entries:
+            for entry in entries:
+                stem, suffix = os.path.splitext(entry.name)
+                if suffix == ".jsonl" and is_session_id(stem) and entry.is_file():
+                    found.append((entry.stat().st_mtime, Path(entry.path)))
+    except OSError:
+        return []
+    return sorted(found, reverse=True)

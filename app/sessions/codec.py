@@ -1,0 +1,105 @@
+"""Bytes to records: nothing readable is lost, whatever surrounds it (transcripts.md, a13)."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import dataclass
+from typing import cast
+
+from app.sessions.records import JsonObject, Record, parse_record
+
+_FILLER = b"\x00 \t\r"
+_MAX_ATTEMPTS = 20_000  # objects tried in one broken line; real ones hold a few hundred
+_decode = json.JSONDecoder(strict=False).raw_decode
+
+
+@dataclass(frozen=True, slots=True)
+class Flaw:
+    """Something on a line that could not be read as it should: what, and where."""
+
+    kind: str
+    """`torn_line`, `corrupt_line`, `glued_line` or `not_an_object`."""
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """The records of a file in file order, and what was wrong with its lines."""
+
+    records: tuple[Record, ...]
+    flaws: tuple[Flaw, ...]
+
+    def count(self, kind: str) -> int:
+        """How many lines have this flaw."""
+        return Counter(flaw.kind for flaw in self.flaws)[kind]
+
+
+def parse_transcript(content: bytes) -> Parsed:
+    """All records of a transcript.
+
+    A last line without its newline counts when it is whole. After a broken part, reading goes on
+    with the next whole record of the same line (cases/B01, B02).
+    """
+    records: list[Record] = []
+    flaws: list[Flaw] = []
+    start, number, end = 0, 0, len(content)
+    while start < end:
+        number += 1
+        stop = content.find(b"\n", start)
+        last = stop < 0
+        if last:
+            stop = end
+        line = content[start:stop].strip(_FILLER)
+        start = stop + 1
+        if not line:
+            continue
+        try:
+            records.append(parse_record(line, number))
+        except ValueError:
+            found, broken = _recover(line, number)
+            records += found
+            if broken:
+                flaws.append(Flaw("torn_line" if last and not found else "corrupt_line", number))
+            if len(found) > 1 or (found and broken):
+                flaws.append(Flaw("glued_line", number))
+    return Parsed(tuple(records), tuple(flaws))
+
+
+def _recover(line: bytes, number: int) -> tuple[list[Record], bool]:
+    """The whole records of a line that is not one object, and whether anything else was on it."""
+    text = line.decode("utf-8", "replace")
+    found: list[Record] = []
+    broken = False
+    position = attempts = 0
+    while position < len(text):
+        opening = text.find("{", position)
+        if opening < 0 or attempts > _MAX_ATTEMPTS:
+            broken = broken or bool(text[position:].strip("\x00 \t\r"))
+            break
+        broken = broken or bool(text[position:opening].strip("\x00 \t\r"))
+        attempts += 1
+        try:
+            value, stop = _decode(text, opening)
+        except (ValueError, RecursionError):
+            broken = True
+            position = opening + 1
+            continue
+        if _is_record(value, text[stop : stop + 1]):
+            raw = text[opening:stop].encode("utf-8", "surrogatepass")
+            found.append(parse_record(raw, number))
+        else:
+            broken = True
+        position = stop
+    return found, broken
+
+
+def _is_record(value: object, following: str) -> bool:
+    """Whether a decoded value is a record of its own and not a part of a cut one.
+
+    What lies inside a cut record is followed by a comma or a bracket; a record by the end of the
+    line, by another record, or by filler.
+    """
+    if not isinstance(value, dict) or following not in ("", "{", "\x00", " ", "\t", "\r"):
+        return False
+    return isinstance(cast("JsonObject", value).get("type"), str)

@@ -1,0 +1,229 @@
+"""The messages of one session as a graph: every branch that was ever taken, in one place.
+
+The graph only grows. A `GraphView` (graph, length, leaf) is a frozen look at it, so that keeping
+an old state costs nothing and folding a record is O(1) (ARCHITECTURE.md, The flow).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import cast
+
+from app.sessions.records import Record
+
+_RETRACTING = frozenset({"api_refusal", "model_refusal_fallback"})
+
+
+@dataclass(frozen=True, slots=True)
+class Defects:
+    """What is wrong with the links between records; every number is a count of records."""
+
+    orphan_parents: int
+    duplicate_uuids: int
+    cycles: int
+    dangling_logical_parents: int
+
+
+class MessageGraph:
+    """All records of one transcript with their parent links.
+
+    Positions are indices into `records`, in file order. Only the owner of the session appends;
+    a record's links never change once a record behind it has been appended.
+    """
+
+    def __init__(self, records: Iterable[Record] = ()) -> None:
+        self.records: list[Record] = []
+        self.position: dict[str, int] = {}
+        """By uuid; where a uuid occurs twice the last record wins (spec/sessions.md)."""
+        self.results: dict[str, list[int]] = {}
+        """By tool_use id: the records that hold a result for it."""
+        self.messages: dict[str, list[int]] = {}
+        """By API message id: the assistant records that hold its blocks."""
+        self.retracted: set[str] = set()
+        """Uuids that a later record took out of the conversation (spec/sessions.md, Resume)."""
+        self._before: list[int] = []
+        self._last = {False: -1, True: -1}
+        self._cut: set[int] = set()
+        self._duplicates = 0
+        self._cycles = 0
+        for record in records:
+            self._add(record)
+        self._cut_cycles()
+
+    def append(self, record: Record) -> int:
+        """Add one record; returns its position. Constant time."""
+        return self._add(record)
+
+    def _add(self, record: Record) -> int:
+        here = len(self.records)
+        self.records.append(record)
+        self._before.append(-1)
+        if not record.in_chain or record.uuid is None:
+            return here
+        if record.type == "system" and record.subtype in _RETRACTING:
+            named = record.data.get("retractedMessageUuids")
+            self.retracted.update(str(u) for u in cast("list[object]", named or ()))
+        if record.uuid in self.position:
+            self._duplicates += 1
+            self._forget(self.position[record.uuid])
+        self.position[record.uuid] = here
+        self._before[here] = self._last[record.sidechain]
+        self._last[record.sidechain] = here
+        if record.type == "assistant" and record.message_id:
+            self.messages.setdefault(record.message_id, []).append(here)
+        for tool_id in record.tool_results:
+            self.results.setdefault(tool_id, []).append(here)
+        return here
+
+    def _forget(self, old: int) -> None:
+        record = self.records[old]
+        if record.message_id in self.messages:
+            self.messages[record.message_id].remove(old)
+        for tool_id in record.tool_results:
+            self.results[tool_id].remove(old)
+
+    def is_current(self, here: int) -> bool:
+        """Whether the record at this position is a node: in the chain and not superseded."""
+        record = self.records[here]
+        return record.in_chain and record.uuid is not None and self.position[record.uuid] == here
+
+    def parent(self, here: int) -> int | None:
+        """The position of the record before this one, or None at a root.
+
+        A parent that was never written is bridged to the nearest earlier record of the chain
+        (cases/B05); a boundary goes on with what it compacted.
+        """
+        if here in self._cut:
+            return None
+        record = self.records[here]
+        named = record.logical_parent if record.is_boundary else record.parent
+        if named is None:
+            return self._bridge(here) if record.is_boundary else None
+        if named == record.uuid:
+            return None
+        found = self.position.get(named)
+        return self._bridge(here) if found is None else found
+
+    def _bridge(self, here: int) -> int | None:
+        before = self._before[here]
+        while before >= 0 and not self.is_current(before):
+            before = self._before[before]
+        return before if before >= 0 else None
+
+    def is_orphan(self, here: int) -> bool:
+        """Whether the record names a parent that is not in the file."""
+        record = self.records[here]
+        return (
+            not record.is_boundary
+            and record.parent is not None
+            and record.parent not in self.position
+        )
+
+    def walk(self, here: int | None) -> Iterator[int]:
+        """From a record up to its root, across compact boundaries."""
+        while here is not None:
+            yield here
+            here = self.parent(here)
+
+    def hangs_on(self, here: int, path: set[int]) -> bool:
+        """Whether a record is on the path, or its way up meets it before a compact boundary."""
+        for step in self.walk(here):
+            if step in path:
+                return True
+            if self.records[step].is_boundary:
+                return False
+        return False
+
+    def message_group(self, here: int, path: set[int]) -> list[int]:
+        """All records of one API message that belong to a path, in file order.
+
+        Parallel tool calls look like branches: one walk misses some (transcripts.md, quirk 1).
+        """
+        members = self.messages.get(self.records[here].message_id or "", [here])
+        return sorted(member for member in members if self.hangs_on(member, path))
+
+    def _cut_cycles(self) -> None:
+        """Make the earliest record of every cycle a root, so that each walk ends (cases/B04)."""
+        done: set[int] = set()
+        for start in self.position.values():
+            path: list[int] = []
+            on_path: set[int] = set()
+            here: int | None = start
+            while here is not None and here not in done and here not in on_path:
+                path.append(here)
+                on_path.add(here)
+                here = self.parent(here)
+            if here is not None and here in on_path:
+                self._cut.add(min(path[path.index(here) :]))
+                self._cycles += 1
+            done.update(path)
+
+    @cached_property
+    def is_sidechain_file(self) -> bool:
+        """Whether every record belongs to a sub-agent, so that none of them is beside the talk."""
+        return all(self.records[here].sidechain for here in self.position.values())
+
+    def is_main(self, here: int) -> bool:
+        """Whether the record belongs to the conversation and not to a sub-agent beside it."""
+        return self.is_sidechain_file or not self.records[here].sidechain
+
+    def newest_leaf(self) -> int | None:
+        """The end of the branch in use: the last childless branch's newest message.
+
+        From every main record without children up to the nearest user or assistant record; of
+        these the last one in file order (spec/sessions.md, Graph).
+        """
+        main = [here for here in self.position.values() if self.is_main(here)]
+        parents = {self.parent(here) for here in main}
+        best: int | None = None
+        for here in main:
+            if here in parents:
+                continue
+            top = next((h for h in self.walk(here) if self._may_end(h)), None)
+            if top is not None and (best is None or top > best):
+                best = top
+        return best
+
+    def _may_end(self, here: int) -> bool:
+        record = self.records[here]
+        return record.type in {"user", "assistant"} and record.uuid not in self.retracted
+
+    def defects(self) -> Defects:
+        """What is wrong with the links."""
+        current = list(self.position.values())
+        dangling = sum(
+            1
+            for here in current
+            if self.records[here].is_boundary
+            and self.records[here].logical_parent not in self.position
+        )
+        orphans = sum(1 for here in current if self.is_orphan(here))
+        return Defects(orphans, self._duplicates, self._cycles, dangling)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GraphView:
+    """A frozen look at a graph that goes on growing: its first `length` records, and a leaf."""
+
+    graph: MessageGraph
+    length: int
+    leaf: int | None
+
+    def after(self, record: Record) -> GraphView:
+        """The view with one more record at the end; a main chain record becomes the leaf."""
+        here = self.graph.append(record)
+        moves = record.in_chain and not record.sidechain
+        return GraphView(self.graph, here + 1, here if moves else self.leaf)
+
+    @property
+    def leaf_uuid(self) -> str | None:
+        """The uuid that the next record names as its parent."""
+        return None if self.leaf is None else self.graph.records[self.leaf].uuid
+
+
+def open_view(records: Iterable[Record]) -> GraphView:
+    """A graph of these records, seen from its newest leaf."""
+    graph = MessageGraph(records)
+    return GraphView(graph, len(graph.records), graph.newest_leaf())

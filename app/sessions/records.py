@@ -1,0 +1,177 @@
+"""One line of a transcript as a typed record that keeps what it does not know.
+
+The bytes of a record that was read are kept and written again as they were; only the fields that
+order the conversation are decoded at load time (transcripts.md, a2 to a6).
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import msgspec
+
+CHAIN_TYPES = frozenset({"user", "assistant", "system", "attachment", "progress"})
+"""Record types that are nodes of the message graph (transcripts.md, a3)."""
+
+SYNTHETIC_MODEL = "<synthetic>"
+
+JsonObject = dict[str, Any]
+
+
+class _Block(msgspec.Struct):
+    type: str | None = None
+    id: str | None = None
+    tool_use_id: str | None = None
+
+
+class _Message(msgspec.Struct):
+    id: str | None = None
+    model: str | None = None
+    content: str | list[_Block] | None = None
+
+
+class _Line(msgspec.Struct):
+    type: str | None = None
+    subtype: str | None = None
+    uuid: str | None = None
+    parent: str | None = msgspec.field(default=None, name="parentUuid")
+    logical_parent: str | None = msgspec.field(default=None, name="logicalParentUuid")
+    session_id: str | None = msgspec.field(default=None, name="sessionId")
+    timestamp: str | None = None
+    sidechain: bool = msgspec.field(default=False, name="isSidechain")
+    api_error: bool = msgspec.field(default=False, name="isApiErrorMessage")
+    message: _Message | None = None
+
+
+_decoder = msgspec.json.Decoder(_Line)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Record:
+    """One JSON object of a transcript. Two records are equal only when they are the same one."""
+
+    raw: bytes
+    type: str
+    subtype: str | None = None
+    uuid: str | None = None
+    parent: str | None = None
+    logical_parent: str | None = None
+    session_id: str | None = None
+    timestamp: str | None = None
+    sidechain: bool = False
+    api_error: bool = False
+    message_id: str | None = None
+    model: str | None = None
+    tool_uses: tuple[str, ...] = ()
+    tool_results: tuple[str, ...] = ()
+    line: int = 0
+    """The physical line it was read from, from 1; 0 for one that was made in this process."""
+    decoded: JsonObject | None = field(default=None, repr=False)
+
+    @property
+    def data(self) -> JsonObject:
+        """The whole object, as Python values."""
+        return self.decoded if self.decoded is not None else json.loads(self.raw)
+
+    @property
+    def in_chain(self) -> bool:
+        """Whether it is a node of the message graph."""
+        return self.uuid is not None and self.type in CHAIN_TYPES
+
+    @property
+    def is_boundary(self) -> bool:
+        """Whether it is a compact boundary."""
+        return self.type == "system" and self.subtype == "compact_boundary"
+
+    @property
+    def is_synthetic(self) -> bool:
+        """Whether it only looks like a reply: an API error or a text made by a program."""
+        return self.api_error or self.model == SYNTHETIC_MODEL
+
+
+def parse_record(raw: bytes, line: int = 0) -> Record:
+    """The record in `raw`, one whole JSON object.
+
+    Raises `ValueError` when it is not a JSON object. Fields of an unexpected type count as absent.
+    """
+    try:
+        parsed = _decoder.decode(raw)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return _parse_leniently(raw, line)
+    return _record(raw, parsed, line)
+
+
+def new_record(data: JsonObject) -> Record:
+    """A record made in this process, serialised as real files are (transcripts.md, a2)."""
+    try:
+        raw = json.dumps(data, separators=(",", ":"), ensure_ascii=False).encode()
+    except UnicodeEncodeError:  # a lone surrogate stays an escape
+        raw = json.dumps(data, separators=(",", ":")).encode()
+    return _record(raw, _lenient_line(data), 0, data)
+
+
+def _record(raw: bytes, line: _Line, number: int, decoded: JsonObject | None = None) -> Record:
+    message = line.message or _Message()
+    blocks = message.content if isinstance(message.content, list) else []
+    return Record(
+        raw=raw,
+        type=line.type or "",
+        subtype=line.subtype,
+        uuid=line.uuid,
+        parent=line.parent,
+        logical_parent=line.logical_parent,
+        session_id=line.session_id,
+        timestamp=line.timestamp,
+        sidechain=line.sidechain,
+        api_error=line.api_error,
+        message_id=message.id,
+        model=message.model,
+        tool_uses=tuple(b.id for b in blocks if b.type == "tool_use" and b.id),
+        tool_results=tuple(
+            b.tool_use_id for b in blocks if b.type == "tool_result" and b.tool_use_id
+        ),
+        line=number,
+        decoded=decoded,
+    )
+
+
+def _parse_leniently(raw: bytes, line: int) -> Record:
+    try:
+        data: object = json.loads(raw)
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+    if not isinstance(data, dict):
+        raise ValueError("not a JSON object")  # noqa: TRY004 - one error for every unreadable line
+    return _record(raw, _lenient_line(cast("JsonObject", data)), line)
+
+
+def _lenient_line(data: JsonObject) -> _Line:
+    def text(holder: JsonObject, key: str) -> str | None:
+        value = holder.get(key)
+        return value if isinstance(value, str) else None
+
+    message = data.get("message")
+    line = _Line(
+        type=text(data, "type"),
+        subtype=text(data, "subtype"),
+        uuid=text(data, "uuid"),
+        parent=text(data, "parentUuid"),
+        logical_parent=text(data, "logicalParentUuid"),
+        session_id=text(data, "sessionId"),
+        timestamp=text(data, "timestamp"),
+        sidechain=data.get("isSidechain") is True,
+        api_error=data.get("isApiErrorMessage") is True,
+    )
+    if isinstance(message, dict):
+        fields = cast("JsonObject", message)
+        line.message = _Message(text(fields, "id"), text(fields, "model"))
+        content = fields.get("content")
+        if isinstance(content, list):
+            blocks = [b for b in cast("list[object]", content) if isinstance(b, dict)]
+            line.message.content = [
+                _Block(text(b, "type"), text(b, "id"), text(b, "tool_use_id"))
+                for b in cast("list[JsonObject]", blocks)
+            ]
+    return line

@@ -1,0 +1,286 @@
+"""What the API receives: the graph's chain from a leaf, as messages that are always accepted.
+
+Whatever a transcript holds, the result keeps the API's rules: roles alternate and the user begins,
+every tool_use has exactly one result right behind it, nothing is empty, ids are unique
+(spec/sessions.md, Graph; cases B12, B13, B16, B41).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from app.sessions.graph import MessageGraph
+from app.sessions.prompts import blocks_of, content_of, user_kind
+from app.sessions.records import JsonObject, Record
+
+INTERRUPTED_RESULT = "The tool was interrupted before it finished; its effects are unknown."
+EMPTY_RESULT = "(no output)"
+OPENING = "(The beginning of this conversation is not available.)"
+
+_SENT_KINDS = frozenset({"image", "document", "thinking", "redacted_thinking", "tool_use", "text"})
+
+
+@dataclass(slots=True)
+class RequestView:
+    """The messages of the next request, and what had to be done to make them valid."""
+
+    messages: list[JsonObject] = field(default_factory=list[JsonObject])
+    results_made: int = 0
+    orphan_results: int = 0
+    positions: list[int] = field(default_factory=list[int])
+    """The records on the walk, oldest first."""
+
+
+def request_view(graph: MessageGraph, leaf: int | None, model: str | None = None) -> RequestView:
+    """The messages of the next request from `leaf`.
+
+    Thinking is sent only when it has a signature and, where `model` is given, when that model
+    wrote it.
+    """
+    builder = _Builder(graph, request_walk(graph, leaf), model)
+    return builder.build()
+
+
+def request_walk(graph: MessageGraph, leaf: int | None) -> list[int]:
+    """The records of the next request, oldest first: back to the last compact boundary or root."""
+    splices = _splices(graph)
+    path: list[int] = []
+    seen: set[int] = set()
+    here = leaf
+    while here is not None and here not in seen:
+        seen.add(here)
+        record = graph.records[here]
+        if record.is_boundary:
+            break
+        path.append(here)
+        here = splices[here] if here in splices else graph.parent(here)
+    path.reverse()
+    return path
+
+
+def _splices(graph: MessageGraph) -> dict[int, int | None]:
+    """Parents that a preserved tail changes: head under the anchor, new records under the tail.
+
+    transcripts.md, a8. Only the last boundary's tail counts, and only when all its ends exist.
+    """
+    for here in range(len(graph.records) - 1, -1, -1):
+        record = graph.records[here]
+        if not record.is_boundary or not graph.is_current(here):
+            continue
+        metadata = record.data.get("compactMetadata")
+        found = cast("JsonObject", metadata) if isinstance(metadata, dict) else {}
+        kept = found.get("preservedMessages")
+        if isinstance(kept, dict):
+            return _splice_list(graph, cast("JsonObject", kept))
+        segment = found.get("preservedSegment")
+        return (
+            _splice_segment(graph, cast("JsonObject", segment)) if isinstance(segment, dict) else {}
+        )
+    return {}
+
+
+def _splice_segment(graph: MessageGraph, segment: JsonObject) -> dict[int, int | None]:
+    ends = [
+        graph.position.get(str(segment.get(key))) for key in ("headUuid", "anchorUuid", "tailUuid")
+    ]
+    head, anchor, tail = ends
+    if head is None or anchor is None or tail is None:
+        return {}
+    splices: dict[int, int | None] = {
+        here: tail for here in graph.position.values() if graph.parent(here) == anchor
+    }
+    splices[head] = anchor
+    return splices
+
+
+def _splice_list(graph: MessageGraph, kept: JsonObject) -> dict[int, int | None]:
+    anchor = graph.position.get(str(kept.get("anchorUuid")))
+    uuids = kept.get("uuids")
+    if anchor is None or not isinstance(uuids, list):
+        return {}
+    chain = [graph.position[u] for u in cast("list[str]", uuids) if u in graph.position]
+    if not chain:
+        return {}
+    splices: dict[int, int | None] = {
+        here: chain[-1]
+        for here in graph.position.values()
+        if graph.parent(here) == anchor and here not in chain
+    }
+    before = anchor
+    for here in chain:
+        splices[here] = before
+        before = here
+    return splices
+
+
+class _Builder:
+    def __init__(self, graph: MessageGraph, walk: list[int], model: str | None) -> None:
+        self.graph = graph
+        self.walk = walk
+        self.on_walk = set(walk)
+        self.model = model
+        self.view = RequestView(positions=walk)
+        self.sent_messages: set[str] = set()
+        self.sent_tools: set[str] = set()
+
+    def build(self) -> RequestView:
+        for here in self.walk:
+            record = self.graph.records[here]
+            if not self.graph.is_main(here) or record.uuid in self.graph.retracted:
+                continue
+            if record.type == "assistant":
+                self._assistant(here, record)
+            elif record.type == "user":
+                self._user(record)
+            elif record.type == "attachment":
+                self._attachment(record)
+        if self.view.messages and self.view.messages[0]["role"] == "assistant":
+            self.view.messages.insert(0, _user_text(OPENING))
+        return self.view
+
+    def _assistant(self, here: int, record: Record) -> None:
+        key = record.message_id or f"record {here}"
+        if record.is_synthetic or key in self.sent_messages:
+            return
+        self.sent_messages.add(key)
+        blocks: list[JsonObject] = []
+        group = self.graph.message_group(here, self.on_walk)
+        for member in group:
+            data = self.graph.records[member].data
+            blocks += self._sendable(blocks_of(content_of(data)), record.model)
+        blocks = _pair_server_tools(blocks)
+        uses = [str(block["id"]) for block in blocks if block["type"] == "tool_use"]
+        self._put("assistant", blocks)
+        if uses:
+            self._put("user", [self._result(tool_id) for tool_id in uses])
+
+    def _result(self, tool_id: str) -> JsonObject:
+        candidates = [h for h in self.graph.results.get(tool_id, []) if self.graph.hangs_on(h, self.on_walk)]
+        candidates.sort(key=lambda h: (h not in self.on_walk, h))
+        for here in candidates:
+            for block in blocks_of(content_of(self.graph.records[here].data)):
+                if block.get("type") == "tool_result" and block.get("tool_use_id") == tool_id:
+                    return _clean_result(block)
+        self.view.results_made += 1
+        return {
+            "type": "tool_result",
+            "tool_use_id": tool_id,
+            "content": INTERRUPTED_RESULT,
+            "is_error": True,
+        }
+
+    def _user(self, record: Record) -> None:
+        data = record.data
+        if user_kind(record, data) == "tool_result":
+            known = self.sent_tools
+            self.view.orphan_results += sum(1 for t in record.tool_results if t not in known)
+        blocks = [b for b in blocks_of(content_of(data)) if b.get("type") != "tool_result"]
+        self._put("user", self._sendable(blocks, None))
+
+    def _attachment(self, record: Record) -> None:
+        attachment = record.data.get("attachment")
+        if isinstance(attachment, dict):
+            fields = cast("JsonObject", attachment)
+            if fields.get("type") == "queued_command":
+                self._put("user", self._sendable(blocks_of(fields.get("prompt")), None))
+
+    def _sendable(self, blocks: list[JsonObject], writer: str | None) -> list[JsonObject]:
+        kept: list[JsonObject] = []
+        for block in blocks:
+            kind = block.get("type")
+            if kind not in _SENT_KINDS and not _is_server_kind(kind):
+                continue
+            if kind == "text" and not _has_text(block):
+                continue
+            if kind == "thinking" and not self._thinking_counts(block, writer):
+                continue
+            if kind == "redacted_thinking" and self.model is not None and writer != self.model:
+                continue
+            if kind == "tool_use":
+                tool_id = block.get("id")
+                if not isinstance(tool_id, str) or not tool_id or tool_id in self.sent_tools:
+                    continue
+                self.sent_tools.add(tool_id)
+            kept.append(_clean_block(block))
+        return kept
+
+    def _thinking_counts(self, block: JsonObject, writer: str | None) -> bool:
+        signature = block.get("signature")
+        signed = isinstance(signature, str) and bool(signature)
+        return signed and (self.model is None or writer == self.model)
+
+    def _put(self, role: str, blocks: list[JsonObject]) -> None:
+        if not blocks or (role == "assistant" and _only_thinking(blocks)):
+            return
+        messages = self.view.messages
+        if messages and messages[-1]["role"] == role:
+            messages[-1]["content"] += blocks
+        else:
+            messages.append({"role": role, "content": blocks})
+
+
+def _user_text(text: str) -> JsonObject:
+    return {"role": "user", "content": [{"type": "text", "text": text}]}
+
+
+def _is_server_kind(kind: object) -> bool:
+    return isinstance(kind, str) and (kind == "server_tool_use" or kind.endswith("_tool_result"))
+
+
+def _pair_server_tools(blocks: list[JsonObject]) -> list[JsonObject]:
+    """Drop server tool calls without their result and results without their call (cases/B12)."""
+    uses = {b.get("id") for b in blocks if b["type"] == "server_tool_use"}
+    answered = {b.get("tool_use_id") for b in blocks if "tool_use_id" in b}
+    return [
+        block
+        for block in blocks
+        if not _is_server_kind(block["type"])
+        or (block["type"] == "server_tool_use" and block.get("id") in answered)
+        or block.get("tool_use_id") in uses
+    ]
+
+
+def _has_text(block: JsonObject) -> bool:
+    text = block.get("text")
+    return isinstance(text, str) and bool(text.strip())
+
+
+def _only_thinking(blocks: list[JsonObject]) -> bool:
+    return all(block["type"] in {"thinking", "redacted_thinking"} for block in blocks)
+
+
+def _clean_block(block: JsonObject) -> JsonObject:
+    """A copy without keys that belong to the transcript or to an earlier request's cache."""
+    if block["type"] == "tool_use":
+        arguments: Any = block.get("input")
+        fields = arguments if isinstance(arguments, dict) else {}
+        return {
+            "type": "tool_use",
+            "id": block["id"],
+            "name": str(block.get("name") or "unknown"),
+            "input": fields,
+        }
+    return {key: value for key, value in block.items() if key != "cache_control"}
+
+
+def _clean_result(block: JsonObject) -> JsonObject:
+    content = block.get("content")
+    if isinstance(content, list):
+        parts = [
+            {key: value for key, value in part.items() if key != "cache_control"}
+            for part in blocks_of(cast("object", content))
+            if part.get("type") in {"text", "image", "document", "search_result", "tool_reference"}
+            and (part.get("type") != "text" or _has_text(part))
+        ]
+        kept: object = parts or EMPTY_RESULT
+    else:
+        kept = content if isinstance(content, str) and content.strip() else EMPTY_RESULT
+    result: JsonObject = {
+        "type": "tool_result",
+        "tool_use_id": block["tool_use_id"],
+        "content": kept,
+    }
+    if block.get("is_error") is True:
+        result["is_error"] = True
+    return result

@@ -1,0 +1,214 @@
+"""The state: frozen slices, each the fold of the facts that concern it (ARCHITECTURE.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+from app.models.cache_clock import CacheClock
+from app.models.provider import Limit, Usage
+from app.sessions.graph import GraphView, MessageGraph
+
+Phase: TypeAlias = Literal[
+    "idle", "requesting", "thinking", "replying", "calling", "running", "retrying", "interrupting"
+]
+Outcome: TypeAlias = Literal["completed", "interrupted", "failed", "declined", "stopped"]
+PermissionAnswer: TypeAlias = Literal["once", "session", "always", "no", "interrupt"]
+Severity: TypeAlias = Literal["info", "warning", "error"]
+
+
+def _empty_view() -> GraphView:
+    return GraphView(MessageGraph(), 0, None)
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """Which conversation is open, and how the next turn will run."""
+
+    session_id: str = ""
+    folder: str = ""
+    view: GraphView = field(default_factory=_empty_view)
+    title: str = ""
+    model: str = ""
+    provider: str = ""
+    mode: str = "default"
+    git_branch: str = ""
+    persisted: bool = True
+    warnings: tuple[str, ...] = ()
+    """What was repaired or left out when the transcript was read, one sentence each."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenBlock:
+    """A block of the reply that is arriving; it becomes a record when the reply is whole."""
+
+    index: int
+    kind: Literal["text", "thinking", "tool_use"]
+    text: str = ""
+    tool_id: str = ""
+    tool_name: str = ""
+    closed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ToolRun:
+    """A tool call that has no result yet."""
+
+    tool_id: str
+    name: str
+    status: Literal["queued", "asking", "running"]
+    started: float = 0.0
+    """Monotonic seconds."""
+    output: str = ""
+    """The last lines it has printed so far."""
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """A failed attempt that will be repeated by itself."""
+
+    attempt: int
+    until: float
+    """Monotonic seconds at which the next attempt starts."""
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class QueuedMessage:
+    """What the person typed while a turn was running."""
+
+    id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class TurnEnd:
+    """How the last turn ended; `detail` is a sentence for the person."""
+
+    outcome: Outcome
+    detail: str = ""
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Live:
+    """The turn that is running, if any. Nothing here survives a restart."""
+
+    turn_id: str | None = None
+    phase: Phase = "idle"
+    started: float = 0.0
+    blocks: tuple[OpenBlock, ...] = ()
+    tools: Mapping[str, ToolRun] = field(default_factory=dict[str, ToolRun])
+    retry: Retry | None = None
+    queue: tuple[QueuedMessage, ...] = ()
+    last: TurnEnd | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PermissionRequest:
+    """A tool call that waits for the person's word."""
+
+    id: str
+    tool: str
+    title: str
+    arguments: Mapping[str, Any]
+    reason: str
+    rule: str | None
+    """What "always" would save; None where no safe rule exists."""
+
+
+@dataclass(frozen=True, slots=True)
+class AskedQuestion:
+    """One question of the model with its choices (label, description)."""
+
+    header: str
+    text: str
+    options: tuple[tuple[str, str], ...]
+    multiple: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionRequest:
+    """Questions that the model waits for."""
+
+    id: str
+    questions: tuple[AskedQuestion, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Permission:
+    """What waits for the person's answer, oldest first."""
+
+    requests: tuple[PermissionRequest, ...] = ()
+    questions: tuple[QuestionRequest, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What the session has used and what the server still allows."""
+
+    usage: Usage = field(default_factory=Usage)
+    cost_usd: float | None = 0.0
+    """None when a model's price is unknown."""
+    context_tokens: int = 0
+    """Prompt and reply of the last request."""
+    context_window: int | None = None
+    cache: CacheClock = field(default_factory=CacheClock)
+    allowances: tuple[Limit, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A background job."""
+
+    id: str
+    kind: str
+    title: str
+    status: Literal["pending", "running", "completed", "failed", "aborted", "skipped"]
+    started: float
+    ended: float | None = None
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """One sentence for the person that belongs to no message."""
+
+    id: int
+    text: str
+    severity: Severity = "info"
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A Messages API server found on this machine."""
+
+    name: str
+    base_url: str
+    models: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """How a model is reached, and what must be answered before one is."""
+
+    ready: bool = False
+    trusted: bool | None = None
+    """None while it is not known whether the folder's own settings may count."""
+    servers: tuple[Server, ...] = ()
+    searched: bool = False
+    """Whether the search for local servers has ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Everything that two widgets need or that outlives one of them."""
+
+    session: Session = field(default_factory=Session)
+    live: Live = field(default_factory=Live)
+    permission: Permission = field(default_factory=Permission)
+    limits: Limits = field(default_factory=Limits)
+    tasks: Mapping[str, Task] = field(default_factory=dict[str, Task])
+    notices: tuple[Notice, ...] = ()
+    access: Access = field(default_factory=Access)

@@ -1,0 +1,229 @@
+"""Facts into state: pure functions, one a slice; an unchanged slice stays the same object."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import assert_never
+
+from app.models.cache_clock import CacheClock
+from app.sessions.records import Record
+from app.state import facts as f
+from app.state.model import (
+    Access,
+    Limits,
+    Live,
+    Notice,
+    Permission,
+    Retry,
+    Session,
+    State,
+    Task,
+    ToolRun,
+    TurnEnd,
+)
+
+
+def reduce(state: State, fact: f.Fact) -> State:
+    """The state after a fact; `state` itself when the fact changes nothing."""
+    if isinstance(fact, f.RecordsAppended) and fact.session_id != state.session.session_id:
+        return state  # a late record of a session that is no longer on screen
+    session = (
+        reduce_session(state.session, fact) if isinstance(fact, f.SessionFact) else state.session
+    )
+    live = reduce_live(state.live, fact) if isinstance(fact, f.LiveFact) else state.live
+    permission = (
+        reduce_permission(state.permission, fact)
+        if isinstance(fact, f.PermissionFact)
+        else state.permission
+    )
+    limits = reduce_limits(state.limits, fact) if isinstance(fact, f.LimitsFact) else state.limits
+    tasks = reduce_tasks(state.tasks, fact) if isinstance(fact, f.TaskFact) else state.tasks
+    notices = (
+        reduce_notices(state.notices, fact) if isinstance(fact, f.NoticeFact) else state.notices
+    )
+    access = reduce_access(state.access, fact) if isinstance(fact, f.AccessFact) else state.access
+    after = State(session, live, permission, limits, tasks, notices, access)
+    return after if _differs(state, after) else state
+
+
+def _differs(before: State, after: State) -> bool:
+    return (
+        before.session is not after.session
+        or before.live is not after.live
+        or before.permission is not after.permission
+        or before.limits is not after.limits
+        or before.tasks is not after.tasks
+        or before.notices is not after.notices
+        or before.access is not after.access
+    )
+
+
+def reduce_session(session: Session, fact: f.SessionFact) -> Session:
+    """Which conversation is open."""
+    match fact:
+        case f.SessionOpened():
+            return fact.session
+        case f.RecordsAppended(records=records, view=view):
+            return replace(session, view=view, title=latest_title(records) or session.title)
+        case f.HeadMoved(view=view):
+            return replace(session, view=view)
+        case f.ModelChosen(model=model, provider=provider):
+            return replace(session, model=model, provider=provider)
+        case f.ModeChanged(mode=mode):
+            return session if session.mode == mode else replace(session, mode=mode)
+        case f.GitBranchSeen(branch=branch):
+            return session if session.git_branch == branch else replace(session, git_branch=branch)
+        case _:
+            assert_never(fact)
+
+
+def latest_title(records: Iterable[Record]) -> str:
+    """The title that these records give the session; the person's own beats a made one."""
+    own = made = ""
+    for record in records:
+        if record.type == "custom-title":
+            own = str(record.data.get("customTitle") or "")
+        elif record.type == "ai-title":
+            made = str(record.data.get("aiTitle") or "")
+    return own or made
+
+
+def reduce_live(live: Live, fact: f.LiveFact) -> Live:
+    """The turn that is running."""
+    match fact:
+        case f.SessionOpened():
+            return Live()
+        case f.RecordsAppended(records=records):
+            return _settle(live, records)
+        case f.TurnStarted(turn_id=turn_id, at=at):
+            return Live(turn_id, "requesting", at, queue=live.queue)
+        case f.RequestSent():
+            return replace(live, phase="requesting", blocks=(), retry=None)
+        case f.ReplyGrew(blocks=blocks):
+            phase = "replying"
+            if blocks and not blocks[-1].closed:
+                kind = blocks[-1].kind
+                phase = {"thinking": "thinking", "tool_use": "calling"}.get(kind, "replying")
+            return replace(live, phase=phase, blocks=blocks, retry=None)
+        case f.RetryScheduled(attempt=attempt, until=until, reason=reason):
+            return replace(live, phase="retrying", retry=Retry(attempt, until, reason), blocks=())
+        case f.ToolQueued(tool_id=tool_id, name=name):
+            return _with_tool(live, ToolRun(tool_id, name, "queued"))
+        case f.ToolAsked(tool_id=tool_id):
+            run = live.tools.get(tool_id)
+            return live if run is None else _with_tool(live, replace(run, status="asking"))
+        case f.ToolStarted(tool_id=tool_id, at=at):
+            run = live.tools.get(tool_id)
+            if run is None:
+                return live
+            return _with_tool(live, replace(run, status="running", started=at))
+        case f.ToolProgressed(tool_id=tool_id, output=output):
+            run = live.tools.get(tool_id)
+            return live if run is None else _with_tool(live, replace(run, output=output))
+        case f.InterruptRequested():
+            return live if live.turn_id is None else replace(live, phase="interrupting")
+        case f.TurnEnded(turn_id=turn_id):
+            if live.turn_id != turn_id:
+                return live
+            return Live(queue=live.queue, last=TurnEnd(fact.outcome, fact.detail, fact.seconds))
+        case f.MessageQueued(message=message):
+            return replace(live, queue=(*live.queue, message))
+        case f.MessageUnqueued(id=message_id):
+            return replace(live, queue=tuple(m for m in live.queue if m.id != message_id))
+        case _:
+            assert_never(fact)
+
+
+def _with_tool(live: Live, run: ToolRun) -> Live:
+    phase = live.phase if live.phase == "interrupting" else "running"
+    return replace(live, phase=phase, tools={**live.tools, run.tool_id: run})
+
+
+def _settle(live: Live, records: tuple[Record, ...]) -> Live:
+    """Blocks whose message has become a record, and calls that have their result, are over."""
+    answered = {tool_id for record in records for tool_id in record.tool_results}
+    blocks = () if any(record.type == "assistant" for record in records) else live.blocks
+    tools = live.tools
+    if answered & tools.keys():
+        tools = {tool_id: run for tool_id, run in tools.items() if tool_id not in answered}
+    if blocks is live.blocks and tools is live.tools:
+        return live
+    return replace(live, blocks=blocks, tools=tools)
+
+
+def reduce_permission(permission: Permission, fact: f.PermissionFact) -> Permission:
+    """What waits for the person's answer."""
+    match fact:
+        case f.SessionOpened():
+            return Permission()
+        case f.PermissionAsked(request=request):
+            return replace(permission, requests=(*permission.requests, request))
+        case f.PermissionSettled(id=request_id):
+            requests = tuple(r for r in permission.requests if r.id != request_id)
+            return replace(permission, requests=requests)
+        case f.QuestionAsked(request=question):
+            return replace(permission, questions=(*permission.questions, question))
+        case f.QuestionSettled(id=request_id):
+            questions = tuple(q for q in permission.questions if q.id != request_id)
+            return replace(permission, questions=questions)
+        case _:
+            assert_never(fact)
+
+
+def reduce_limits(limits: Limits, fact: f.LimitsFact) -> Limits:
+    """What was used and what is left."""
+    match fact:
+        case f.SessionOpened(usage=usage, cost_usd=cost, context_window=window):
+            return Limits(usage, cost, context_window=window, allowances=limits.allowances)
+        case f.ModelChosen(context_window=window):
+            return replace(limits, context_window=window, cache=CacheClock())
+        case f.RequestMeasured(usage=usage, cost_usd=cost, at=at):
+            before = limits.cost_usd
+            return replace(
+                limits,
+                usage=limits.usage + usage,
+                cost_usd=None if before is None or cost is None else before + cost,
+                context_tokens=usage.whole_input + usage.output,
+                cache=limits.cache.seen(usage, at),
+            )
+        case f.LimitsReported(allowances=allowances):
+            return replace(limits, allowances=allowances)
+        case _:
+            assert_never(fact)
+
+
+def reduce_tasks(tasks: Mapping[str, Task], fact: f.TaskFact) -> Mapping[str, Task]:
+    """The background jobs, in the order in which they began."""
+    match fact:
+        case f.TaskChanged(task=task):
+            return {**tasks, task.id: task}
+        case f.TaskForgotten(id=task_id):
+            return {key: task for key, task in tasks.items() if key != task_id}
+        case _:
+            assert_never(fact)
+
+
+def reduce_notices(notices: tuple[Notice, ...], fact: f.NoticeFact) -> tuple[Notice, ...]:
+    """Sentences that wait to be read, oldest first."""
+    match fact:
+        case f.NoticePosted(notice=notice):
+            return (*(n for n in notices if n.id != notice.id), notice)
+        case f.NoticeDismissed(id=notice_id):
+            kept = tuple(n for n in notices if n.id != notice_id)
+            return notices if len(kept) == len(notices) else kept
+        case _:
+            assert_never(fact)
+
+
+def reduce_access(access: Access, fact: f.AccessFact) -> Access:
+    """How a model is reached."""
+    match fact:
+        case f.AccessChanged(ready=ready):
+            return access if access.ready == ready else replace(access, ready=ready)
+        case f.TrustSettled(trusted=trusted):
+            return replace(access, trusted=trusted)
+        case f.ServersFound(servers=servers):
+            return replace(access, servers=servers, searched=True)
+        case _:
+            assert_never(fact)

@@ -1,0 +1,47 @@
+"""Views of the state, each a noun; a derived one is made anew only when its parts changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from app.state.model import Access, Limits, Live, Notice, Permission, Session, State, Task
+
+
+def session(state: State) -> Session:
+    """The conversation on screen."""
+    return state.session
+
+
+def live(state: State) -> Live:
+    """The turn that runs."""
+    return state.live
+
+
+def permission(state: State) -> Permission:
+    """What waits for the person's word."""
+    return state.permission
+
+
+def limits(state: State) -> Limits:
+    """What was used and what is left."""
+    return state.limits
+
+
+def tasks(state: State) -> Mapping[str, Task]:
+    """The background jobs."""
+    return state.tasks
+
+
+def notices(state: State) -> tuple[Notice, ...]:
+    """Sentences that wait to be read."""
+    return state.notices
+
+
+def access(state: State) -> Access:
+    """How a model is reached."""
+    return state.access
+
+
+def whole(state: State) -> State:
+    """Everything, for a line that shows a little of each slice."""
+    return state

@@ -1,0 +1,51 @@
+"""One line of text for a question of ours: a reason, a key, a search."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.message import Message
+from textual.widgets import Input, Static
+
+
+class LineBox(Vertical):
+    """Asks for a line; `purpose` tells its asker what it was for."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "give_up", "Cancel", id="line.cancel", priority=True)
+    ]
+
+    class Given(Message):
+        """The line, None when it was given up."""
+
+        def __init__(self, purpose: str, text: str | None) -> None:
+            super().__init__()
+            self.purpose = purpose
+            self.text = text
+
+    def __init__(self, purpose: str, label: str, *, secret: bool = False) -> None:
+        super().__init__(id="line")
+        self.purpose = purpose
+        self._label = label
+        self._secret = secret
+
+    def compose(self) -> ComposeResult:
+        yield Static(Content(self._label))
+        field = Input(password=self._secret, compact=True)
+        field.cursor_blink = False
+        yield field
+        yield Static(Content.styled("enter Send   esc Cancel", "$r-muted"))
+
+    def on_mount(self) -> None:
+        self.query_one(Input).focus()
+
+    def on_input_submitted(self, message: Input.Submitted) -> None:
+        message.stop()
+        self.post_message(self.Given(self.purpose, message.value))
+
+    def action_give_up(self) -> None:
+        self.post_message(self.Given(self.purpose, None))

@@ -1,0 +1,84 @@
+"""The permission request: the exact command or change, why it asks, and the answers."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, cast
+
+from textual.content import Content
+
+from app.plain_text import cut, plain, plain_line
+from app.state.model import PermissionRequest
+from widgets.ask.choices import Choice, ChoiceBox
+from widgets.conversation.cards import BodyLine
+
+LONGEST_SHOWN = 20_000
+"""Characters of a command or change that are shown; the rest is counted."""
+LONGEST_RULE = 60
+
+
+class PermissionBox(ChoiceBox):
+    """Asks for one tool call; `value`s are the answers of `PermissionAnswer`, or `why`."""
+
+    WANTS: ClassVar[dict[str, str]] = {
+        "Bash": "wants to run",
+        "Write": "wants to write",
+        "Edit": "wants to change",
+        "Read": "wants to read",
+    }
+
+    def __init__(self, request: PermissionRequest) -> None:
+        self.request = request
+        rule = plain_line(request.rule or "")
+        always = (
+            f"Always: {cut(rule, LONGEST_RULE)}" if rule else "Always (this exact call, session)"
+        )
+        choices = (
+            Choice("1", "Allow once", "once"),
+            Choice("2", "Allow this session", "session"),
+            Choice("3", always, "always"),
+            Choice("4", "No", "no"),
+            Choice("5", "No, and say why…", "why"),
+        )
+        wants = self.WANTS.get(request.tool, "wants to be used")
+        title = f"{plain_line(request.tool)} {wants}"
+        body = [*_subject(request), Content.styled(plain(request.reason), "$r-muted")]
+        super().__init__(title, body, choices, id="permission")
+
+
+def _subject(request: PermissionRequest) -> list[Content]:
+    arguments = request.arguments
+    if request.tool == "Bash":
+        return [Content.styled(_shown(str(arguments.get("command", ""))), "bold")]
+    path = str(arguments.get("file_path") or arguments.get("path") or request.title)
+    parts = [Content.styled(plain(path), "bold")]
+    if request.tool == "Edit":
+        old, new = str(arguments.get("old_string", "")), str(arguments.get("new_string", ""))
+        lines = [BodyLine(f"− {line}", "removed") for line in _shown(old).split("\n")]
+        lines += [BodyLine(f"+ {line}", "added") for line in _shown(new).split("\n")]
+        parts.append(_diff(lines))
+        if arguments.get("replace_all") is True:
+            parts.append(Content.styled("everywhere in the file", "$r-warn"))
+    elif request.tool == "Write":
+        text = _shown(str(arguments.get("content", "")))
+        parts.append(_diff([BodyLine(f"+ {line}", "added") for line in text.split("\n")]))
+    elif len(arguments) > 1 or not parts[0].plain:
+        parts.append(Content("\n".join(_argument(k, v) for k, v in arguments.items())))
+    return parts
+
+
+def _argument(key: str, value: Any) -> str:
+    return f"{plain_line(key)}: {cut(plain(cast('str', str(value))), 500)}"
+
+
+def _shown(text: str) -> str:
+    if len(text) <= LONGEST_SHOWN:
+        return plain(text)
+    return plain(text[:LONGEST_SHOWN]) + f"\n… {len(text) - LONGEST_SHOWN} more characters"
+
+
+def _diff(lines: list[BodyLine]) -> Content:
+    colours = {"added": "$r-ok", "removed": "$r-error"}
+    parts: list[Content] = []
+    for line in lines:
+        parts += [Content.styled(line.text, colours.get(line.tone, "")), Content("\n")]
+    return Content.assemble(*parts[:-1])

@@ -1,0 +1,332 @@
+"""Records and the running turn as blocks: the one path for history and for what happens now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any, cast
+
+from app.plain_text import plain
+from app.sessions.graph import GraphView, MessageGraph
+from app.sessions.history import advance, timeline
+from app.sessions.prompts import blocks_of, content_of, text_of, typed_text, user_kind
+from app.sessions.records import JsonObject, Record
+from app.sessions.summary import moment_of
+from app.state.model import Live, OpenBlock
+from widgets.conversation.blocks import (
+    Block,
+    CardBlock,
+    CodeBlock,
+    Fold,
+    NoteBlock,
+    PromptBlock,
+    ProseBlock,
+    ShellBlock,
+    ThinkingBlock,
+)
+from widgets.conversation.cards import call_title, result_note, result_text
+from widgets.conversation.markdown_split import Piece, Splitter, split
+
+_OPEN_AT_ONCE = frozenset({"Edit", "MultiEdit", "Write", "Bash", "TodoWrite", "NotebookEdit"})
+
+
+class ArrivingText:
+    """One text block of a reply while it grows: cleaned and split once, whatever its length."""
+
+    def __init__(self) -> None:
+        self._splitter = Splitter()
+        self._taken = 0
+        self._clean = ""
+        self._blocks: list[Block] = []
+
+    def feed(self, text: str, *, ended: bool) -> list[Block]:
+        """The blocks of all text so far; those that are final are the same objects as before."""
+        stop = len(text) if ended else _safe_end(text, self._taken)
+        self._clean += plain(text[self._taken : stop])
+        self._taken = stop
+        rest = self._splitter.feed(self._clean, ended=ended)
+        closed = self._splitter.closed
+        self._blocks += [_piece_block(piece, "") for piece in closed[len(self._blocks) :]]
+        return [*self._blocks, *(_piece_block(piece, "") for piece in rest)]
+
+
+def _safe_end(text: str, start: int) -> int:
+    """Where the text can be cut without parting a line end or an escape sequence."""
+    end = len(text)
+    escape = text.rfind("\x1b", max(start, end - 32))
+    if escape >= 0:
+        return escape
+    return end - 1 if end > start and text[-1] == "\r" else end
+
+
+class Feed:
+    """The blocks of one conversation. Methods return the indices of blocks that changed."""
+
+    def __init__(self) -> None:
+        self.blocks: list[Block] = []
+        self._settled = 0
+        self._view: GraphView | None = None
+        self._folder = ""
+        self._waiting: dict[str, int] = {}
+        self._shell: int | None = None
+        self._texts: dict[int, ArrivingText] = {}
+
+    @property
+    def settled(self) -> int:
+        """How many blocks come from records; the ones behind them are still arriving."""
+        return self._settled
+
+    def show(self, view: GraphView, folder: str) -> list[int] | None:
+        """Show a view; returns the changed indices, or None when all blocks are new."""
+        before, self._view, self._folder = self._view, view, folder
+        steps = (
+            advance(view.graph, before.leaf, view.leaf)
+            if before is not None and before.graph is view.graph
+            else None
+        )
+        if steps is None:
+            self.blocks, self._settled = [], 0
+            self._waiting, self._shell = {}, None
+            self._texts = {}
+            self._extend(view.graph, timeline(view.graph, view.leaf))
+            return None
+        return self._extend(view.graph, steps)
+
+    def _extend(self, graph: MessageGraph, positions: Iterable[int]) -> list[int]:
+        tail = self.blocks[self._settled :]
+        del self.blocks[self._settled :]
+        changed: list[int] = []
+        start = len(self.blocks)
+        for here in positions:
+            record = graph.records[here]
+            if not graph.is_main(here):
+                continue
+            if graph.is_orphan(here) and here > 0:
+                self._add(NoteBlock("gap bridged: a record before this one is missing"))
+            self._record(record, changed)
+        self._settled = len(self.blocks)
+        changed += range(start, self._settled)
+        self.blocks += tail
+        return changed
+
+    def _add(self, block: Block) -> None:
+        self.blocks.append(block)
+
+    def _record(self, record: Record, changed: list[int]) -> None:
+        if record.type == "assistant":
+            self._assistant(record)
+        elif record.type == "user":
+            self._user(record, changed)
+        elif record.type == "system":
+            self._system(record)
+        elif record.type == "attachment":
+            attachment = record.data.get("attachment")
+            fields = cast("JsonObject", attachment) if isinstance(attachment, dict) else {}
+            if fields.get("type") == "queued_command":
+                prompt = blocks_of(fields.get("prompt"))
+                text = "\n".join(str(b.get("text", "")) for b in prompt if b.get("type") == "text")
+                self._add(PromptBlock(plain(text), record.uuid or "", _clock(record)))
+
+    def _assistant(self, record: Record) -> None:
+        uuid = record.uuid or ""
+        content = blocks_of(content_of(record.data))
+        if record.is_synthetic:
+            text = "\n".join(str(b.get("text", "")) for b in content if b.get("type") == "text")
+            self._add(NoteBlock(plain(text) or "The request failed.", "error", uuid))
+            return
+        for block in content:
+            kind = block.get("type")
+            if kind == "text" and str(block.get("text") or "").strip():
+                for piece in split(plain(str(block["text"]))):
+                    self._add(_piece_block(piece, uuid))
+            elif kind == "thinking" and str(block.get("thinking") or "").strip():
+                self._add(ThinkingBlock(plain(str(block["thinking"])), uuid))
+            elif kind == "tool_use":
+                self._tool_use(block, record)
+
+    def _tool_use(self, block: JsonObject, record: Record) -> None:
+        tool_id, name = str(block.get("id")), plain(str(block.get("name")))
+        arguments = block.get("input")
+        fields = cast("JsonObject", arguments) if isinstance(arguments, dict) else {}
+        self._waiting[tool_id] = len(self.blocks)
+        fold: Fold = "brief" if name in _OPEN_AT_ONCE else "folded"
+        title = call_title(name, fields, self._folder)
+        self._add(
+            CardBlock(tool_id, name, title, "queued", fields, fold=fold, uuid=record.uuid or "")
+        )
+
+    def _user(self, record: Record, changed: list[int]) -> None:
+        data = record.data
+        kind = user_kind(record, data)
+        uuid = record.uuid or ""
+        if kind == "tool_result":
+            self._results(record, data, changed)
+        elif kind == "prompt":
+            pictures = sum(1 for b in blocks_of(content_of(data)) if b.get("type") == "image")
+            self._add(PromptBlock(plain(typed_text(data)), uuid, _clock(record), pictures))
+        elif kind == "interrupt":
+            self._add(NoteBlock("interrupted", "warn", uuid))
+        elif kind == "compact_summary":
+            self._add(NoteBlock("◆ summary of what came before: " + _head(text_of(data)), "accent"))
+        elif kind == "echo":
+            self._echo(text_of(data), uuid, changed)
+
+    def _echo(self, text: str, uuid: str, changed: list[int]) -> None:
+        command = _between(text, "bash-input")
+        if command is not None:
+            self._shell = len(self.blocks)
+            self._add(ShellBlock(plain(command), running=True, uuid=uuid))
+            return
+        out, err = _between(text, "bash-stdout"), _between(text, "bash-stderr")
+        if (out is not None or err is not None) and self._shell is not None:
+            output = "\n".join(part for part in (out, err) if part)
+            block = cast("ShellBlock", self.blocks[self._shell])
+            self.blocks[self._shell] = replace(
+                block, output=plain(output), running=False, failed=bool(err)
+            )
+            changed.append(self._shell)
+            self._shell = None
+            return
+        name = _between(text, "command-name")
+        if name is not None:
+            self._add(NoteBlock(f"{name} {_between(text, 'command-args') or ''}".strip()))
+
+    def _results(self, record: Record, data: JsonObject, changed: list[int]) -> None:
+        for block in blocks_of(content_of(data)):
+            index = self._waiting.pop(str(block.get("tool_use_id")), None)
+            if index is None:
+                continue
+            card = cast("CardBlock", self.blocks[index])
+            failed = block.get("is_error") is True
+            details = data.get("toolUseResult")
+            denied = data.get("toolDenialKind") is not None or details == "User rejected tool use"
+            output = result_text(block.get("content"))
+            state = "denied" if denied else "error" if failed else "ok"
+            self.blocks[index] = replace(
+                card,
+                state=state,
+                output=output,
+                details=details,
+                note=result_note(card.name, details, output, self._seconds(card, record)),
+                fold="brief" if failed and card.fold == "folded" else card.fold,
+            )
+            changed.append(index)
+
+    def _seconds(self, card: CardBlock, record: Record) -> float | None:
+        if self._view is None:
+            return None
+        graph = self._view.graph
+        begun = (
+            moment_of(graph.records[graph.position[card.uuid]])
+            if card.uuid in graph.position
+            else None
+        )
+        ended = moment_of(record)
+        return (ended - begun).total_seconds() if begun and ended else None
+
+    def _system(self, record: Record) -> None:
+        subtype, data = record.subtype, record.data
+        content = data.get("content")
+        text = plain(content) if isinstance(content, str) else ""
+        uuid = record.uuid or ""
+        if subtype == "compact_boundary":
+            self._add(
+                NoteBlock("◆ compacted here; what came before is no longer sent", "accent", uuid)
+            )
+        elif subtype == "away_summary" and text:
+            self._add(NoteBlock("while you were away: " + text, "accent", uuid))
+        elif subtype == "api_refusal":
+            self._add(NoteBlock(text or "The model declined this request.", "warn", uuid))
+        elif subtype == "api_error" and text:
+            self._add(NoteBlock(text, "error", uuid))
+
+    # What is still arriving
+
+    def show_live(self, live: Live) -> list[int]:
+        """Show the running turn behind the settled blocks; returns the changed indices."""
+        changed = self._show_runs(live)
+        tail: list[Block] = []
+        open_indices = {block.index for block in live.blocks}
+        self._texts = {i: t for i, t in self._texts.items() if i in open_indices}
+        for block in live.blocks:
+            tail += self._open_block(block)
+        if live.retry is not None:
+            tail.append(NoteBlock(f"{live.retry.reason} Trying again by itself.", "warn"))
+        if (
+            live.last is not None
+            and live.last.detail
+            and live.last.outcome in {"completed", "stopped"}
+        ):
+            tail.append(NoteBlock(live.last.detail, "warn"))
+        old = self.blocks[self._settled :]
+        same = 0
+        while same < min(len(old), len(tail)) and (
+            old[same] is tail[same] or old[same] == tail[same]
+        ):
+            same += 1
+        self.blocks[self._settled + same :] = tail[same:]
+        changed += range(self._settled + same, max(len(self.blocks), self._settled + len(old)))
+        return changed
+
+    def _open_block(self, block: OpenBlock) -> list[Block]:
+        if block.kind == "thinking":
+            return [ThinkingBlock(plain(block.text), live=not block.closed)] if block.text else []
+        if block.kind == "tool_use":
+            return [CardBlock(block.tool_id, block.tool_name, "…", "queued")]
+        text = self._texts.setdefault(block.index, ArrivingText())
+        return text.feed(block.text, ended=block.closed)
+
+    def _show_runs(self, live: Live) -> list[int]:
+        changed: list[int] = []
+        for tool_id, index in self._waiting.items():
+            card = cast("CardBlock", self.blocks[index])
+            run = live.tools.get(tool_id)
+            if run is None:
+                state, output, note = (
+                    ("error", "", "no result") if live.turn_id is None else ("queued", "", "")
+                )
+            else:
+                state, output, note = run.status, run.output, ""
+            if (state, output, note) != (card.state, card.output, card.note):
+                self.blocks[index] = replace(
+                    card, state=cast("Any", state), output=output, note=note
+                )
+                changed.append(index)
+        if self._shell is not None:
+            block = cast("ShellBlock", self.blocks[self._shell])
+            output = next((run.output for run in live.tools.values()), "")
+            if output != block.output:
+                self.blocks[self._shell] = replace(block, output=plain(output))
+                changed.append(self._shell)
+        return changed
+
+    def set_fold(self, index: int, fold: Fold) -> None:
+        """Fold or open one block."""
+        block = self.blocks[index]
+        if isinstance(block, ThinkingBlock | CardBlock | ShellBlock):
+            self.blocks[index] = replace(block, fold=fold)
+
+
+def _piece_block(piece: Piece, uuid: str) -> Block:
+    if piece.kind == "code":
+        return CodeBlock(piece.text, piece.language, uuid, piece.continues)
+    return ProseBlock(piece.text, uuid, piece.joined)
+
+
+def _clock(record: Record) -> str:
+    moment = moment_of(record)
+    return moment.astimezone().strftime("%H:%M") if moment else ""
+
+
+def _between(text: str, tag: str) -> str | None:
+    start = text.find(f"<{tag}>")
+    if start < 0:
+        return None
+    start += len(tag) + 2
+    end = text.rfind(f"</{tag}>")
+    return text[start:end] if end >= start else text[start:]
+
+
+def _head(text: str) -> str:
+    first = plain(text).strip().split("\n", 1)[0]
+    return first[:200]

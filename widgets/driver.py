@@ -1,0 +1,48 @@
+"""The terminal driver with what Textual's lacks: enter with modifiers, and a clean exit."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+
+from textual import events
+from textual._xterm_parser import XTermParser
+from textual.driver import Driver
+
+_ENTERS = {
+    "\x1b\r": "alt+enter",
+    "\x1b\n": "alt+enter",
+    "\x1b[27;2;13~": "shift+enter",
+    "\x1b[27;3;13~": "alt+enter",
+    "\x1b[27;5;13~": "ctrl+enter",
+}
+"""Spellings of a modified enter that Textual takes for a plain one (cases/B32)."""
+
+
+class EnterAwareParser(XTermParser):
+    """Knows every spelling of a modified enter."""
+
+    def _sequence_to_key_events(self, sequence: str, alt: bool = False) -> Iterable[events.Key]:
+        key = _ENTERS.get(sequence)
+        if key is not None:
+            return [events.Key(key, None)]
+        return super()._sequence_to_key_events(sequence, alt=alt)
+
+
+def driver_for() -> type[Driver] | None:
+    """The driver class for this platform, None for Textual's own choice."""
+    if sys.platform == "win32":
+        return None
+    from textual.drivers import linux_driver
+
+    linux_driver.XTermParser = EnterAwareParser  # the driver makes its parser by this name
+
+    class CleanDriver(linux_driver.LinuxDriver):
+        """Leaves no mouse mode set behind (notes: 1016 stays on otherwise)."""
+
+        def _disable_mouse_support(self) -> None:
+            super()._disable_mouse_support()
+            self.write("\x1b[?1016l")
+            self.flush()
+
+    return CleanDriver

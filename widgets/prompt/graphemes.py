@@ -1,0 +1,35 @@
+"""Steps over whole visible characters, whatever code points they are made of."""
+
+from __future__ import annotations
+
+from rich.cells import split_graphemes
+
+
+def before(line: str, column: int) -> int:
+    """Where the visible character that ends at or around `column` begins."""
+    if column <= 0:
+        return 0
+    if line[:column].isascii():
+        return column - 1
+    starts = [start for start, _, _ in _visible(line) if start < column]
+    return starts[-1] if starts else 0
+
+
+def after(line: str, column: int) -> int:
+    """Where the visible character that begins at or around `column` ends."""
+    if column >= len(line):
+        return len(line)
+    if line[column : column + 2].isascii():
+        return column + 1
+    return next((end for _, end, _ in _visible(line) if end > column), len(line))
+
+
+def _visible(line: str) -> list[tuple[int, int, int]]:
+    """Spans of graphemes; what has no width of its own belongs to the one before it."""
+    spans: list[tuple[int, int, int]] = []
+    for start, end, cells in split_graphemes(line)[0]:
+        if spans and (cells == 0 or line[start] in "\u200d\ufe0f"):
+            spans[-1] = (spans[-1][0], end, spans[-1][2] + cells)
+        else:
+            spans.append((start, end, cells))
+    return spans

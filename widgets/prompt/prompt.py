@@ -1,0 +1,287 @@
+"""Where the person types: many lines, history, completion, pastes as chips."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.widgets import TextArea
+
+from app.plain_text import plain
+from widgets.prompt import graphemes
+from widgets.prompt.completion import Offer, Wanted, wanted_at
+from widgets.prompt.pastes import Pastes
+
+Location = tuple[int, int]
+
+
+class Prompt(TextArea):
+    """The prompt. What leaves it is a message; it starts nothing by itself."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "send", "Send", id="prompt.send"),
+        Binding("shift+enter,alt+enter,ctrl+j,ctrl+enter", "newline", "New line", id="prompt.newline"),
+        Binding("tab", "tab", "Complete", id="prompt.tab"),
+        Binding("up", "up", "Earlier", id="prompt.earlier"),
+        Binding("down", "down", "Later", id="prompt.later"),
+        Binding("ctrl+c", "clear", "Clear", id="prompt.clear"),
+        Binding("ctrl+g", "edit", "Editor", id="prompt.editor"),
+        Binding("ctrl+d", "delete_right", "Delete right", show=False, id="prompt.delete_right"),
+        Binding("ctrl+b", "cursor_left", show=False),
+        Binding("ctrl+f", "cursor_right", show=False),
+        Binding("alt+b", "cursor_word_left", show=False),
+        Binding("alt+f", "cursor_word_right", show=False),
+        Binding("alt+d", "delete_word_right", show=False),
+        Binding("ctrl+underscore", "undo", show=False),
+    ]
+
+    class Sent(Message):
+        """The person sent the text."""
+
+        def __init__(self, text: str) -> None:
+            super().__init__()
+            self.text = text
+
+    class CompletionWanted(Message):
+        """A word wants to be completed, or with None no longer."""
+
+        def __init__(self, wanted: Wanted | None) -> None:
+            super().__init__()
+            self.wanted = wanted
+
+    class OfferMoved(Message):
+        """The chosen line of the list changed."""
+
+        def __init__(self, index: int) -> None:
+            super().__init__()
+            self.index = index
+
+    class EditAsked(Message):
+        """The person wants to write in their own editor."""
+
+    class ClearAsked(Message):
+        """The person wants the prompt empty, or to leave the app when it is."""
+
+    class LeaveAsked(Message):
+        """The person wants to go to the conversation."""
+
+    class QueueAsked(Message):
+        """The person wants back what was queued last."""
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name
+        self.earlier: Sequence[str] = ()
+        """Earlier prompts, oldest first."""
+        self.has_queue = False
+        self._pastes = Pastes()
+        self._place: int | None = None
+        self._kept = ""
+        self._offers: Sequence[Offer] = ()
+        self._wanted: Wanted | None = None
+        self._chosen = 0
+        self._closed_word: Wanted | None = None
+        super().__init__(
+            id=id,
+            soft_wrap=True,
+            show_line_numbers=False,
+            tab_behavior="focus",
+            highlight_cursor_line=False,
+            compact=True,
+        )
+        self.cursor_blink = False
+
+    # Text
+
+    @property
+    def whole_text(self) -> str:
+        """The text with its pastes unfolded: what would be sent."""
+        return self._pastes.unfold(self.text)
+
+    def take(self, text: str) -> None:
+        """Replace the text; the cursor goes to its end."""
+        self.load_text(plain(text))
+        self.move_cursor(self.document.end)
+
+    def put_in_front(self, texts: Sequence[str]) -> None:
+        """Put texts in front of the draft, each on lines of its own."""
+        parts = [*texts, self.text] if self.text else list(texts)
+        self.take("\n".join(parts))
+
+    def clear_draft(self) -> str:
+        """Empty the prompt; returns what was in it."""
+        text = self.whole_text
+        self.load_text("")
+        self._pastes = Pastes()
+        self._place = None
+        return text
+
+    # Keys
+
+    async def _on_key(self, event: events.Key) -> None:
+        if (action := self._own_action(event.key)) is not None:
+            event.stop()
+            event.prevent_default()
+            await self.run_action(action)
+            return
+        character = event.character
+        if character is not None and len(character) == 1 and not character.isprintable():
+            return  # a control character is a key or nothing, never text
+        if event.is_printable and event.key not in {"enter", "tab"}:
+            self._place = None
+        await super()._on_key(event)
+
+    def _own_action(self, key: str) -> str | None:
+        """The action that a key has in the prompt.
+
+        Looked up here and not by priority: a priority binding would overtake the letters that
+        were typed just before it.
+        """
+        bindings = self._bindings.key_to_bindings.get(key, ())
+        return next((b.action for b in bindings if (b.id or "").startswith("prompt.")), None)
+
+    async def _on_paste(self, event: events.Paste) -> None:
+        event.stop()
+        event.prevent_default()
+        text = self._pastes.fold(plain(event.text))
+        result = self.replace(text, *self.selection)
+        self.move_cursor(result.end_location)
+
+    def action_send(self) -> None:
+        """Send; with the list of completions open take the chosen one."""
+        if self._offers and self._wanted is not None:
+            chosen = self._offers[self._chosen].text
+            if self._wanted.kind == "path" or chosen != self._wanted.word:
+                self._accept()
+                if self._wanted is None or self._wanted.kind == "path":
+                    return
+        row, column = self.cursor_location
+        line = self.document.get_line(row)
+        if line.endswith("\\") and column == len(line):
+            self.replace("\n", (row, column - 1), (row, column))
+            return
+        text = self.whole_text
+        if text.strip():
+            self.clear_draft()
+            self.post_message(self.Sent(text))
+
+    def action_clear(self) -> None:
+        """Copy what is selected; else empty the prompt, or ask to leave when it is empty."""
+        if self.selected_text:
+            self.action_copy()
+        else:
+            self.post_message(self.ClearAsked())
+
+    def action_newline(self) -> None:
+        """Begin a new line."""
+        self.replace("\n", *self.selection)
+
+    def action_tab(self) -> None:
+        """Take the chosen completion; in an empty prompt go to the conversation."""
+        if self._offers:
+            self._accept()
+        elif not self.text:
+            self.post_message(self.LeaveAsked())
+
+    def action_up(self) -> None:
+        """The offer above, the line above, or the earlier prompt."""
+        if self._offers:
+            self._move_offer(-1)
+        elif self.has_queue and not self.text:
+            self.post_message(self.QueueAsked())
+        elif self.navigator.is_first_wrapped_line(self.cursor_location):
+            self._recall(-1)
+        else:
+            self.action_cursor_up()
+
+    def action_down(self) -> None:
+        """The offer below, the line below, or the later prompt."""
+        if self._offers:
+            self._move_offer(1)
+        elif self.navigator.is_last_wrapped_line(self.cursor_location):
+            self._recall(1)
+        else:
+            self.action_cursor_down()
+
+    def _recall(self, step: int) -> None:
+        count = len(self.earlier)
+        if self._place is None:
+            if step > 0 or not count:
+                return
+            self._kept, self._place = self.whole_text, count
+        place = self._place + step
+        if place < 0 or place > count:
+            return
+        text = self._kept if place == count else self.earlier[place]
+        self.take(text)
+        self._place = None if place == count else place
+
+    def action_edit(self) -> None:
+        self.post_message(self.EditAsked())
+
+    def get_cursor_left_location(self) -> Location:
+        row, column = self.cursor_location
+        if column == 0:
+            return super().get_cursor_left_location()
+        return row, graphemes.before(self.document.get_line(row), column)
+
+    def get_cursor_right_location(self) -> Location:
+        row, column = self.cursor_location
+        line = self.document.get_line(row)
+        if column >= len(line):
+            return super().get_cursor_right_location()
+        return row, graphemes.after(line, column)
+
+    # Completion
+
+    def on_text_area_changed(self) -> None:
+        self._look_for_word()
+
+    def _watch_selection(self, previous_selection: object, selection: object) -> None:
+        super()._watch_selection(previous_selection, selection)  # pyright: ignore[reportArgumentType] - handed on as it came
+        self._look_for_word()
+
+    def _look_for_word(self) -> None:
+        row, column = self.cursor_location
+        line = self.document.get_line(row)
+        wanted = wanted_at(line, column, first_line=row == 0)
+        if wanted != self._closed_word:
+            self._closed_word = None
+        if wanted == self._wanted or (wanted is not None and wanted == self._closed_word):
+            return
+        self._wanted = wanted
+        if wanted is None:
+            self._offers = ()
+        self.post_message(self.CompletionWanted(wanted))
+
+    def offer(self, wanted: Wanted, offers: Sequence[Offer]) -> bool:
+        """Open the list for a word; False when the word has changed meanwhile."""
+        if wanted != self._wanted:
+            return False
+        self._offers, self._chosen = offers, 0
+        return True
+
+    def close_offers(self) -> bool:
+        """Close the list until the word changes; False when it was not open."""
+        if not self._offers:
+            return False
+        self._offers, self._closed_word = (), self._wanted
+        self._wanted = None
+        self.post_message(self.CompletionWanted(None))
+        return True
+
+    def _move_offer(self, step: int) -> None:
+        self._chosen = (self._chosen + step) % len(self._offers)
+        self.post_message(self.OfferMoved(self._chosen))
+
+    def _accept(self) -> None:
+        wanted = self._wanted
+        if wanted is None:
+            return
+        mark = "/" if wanted.kind == "command" else "@"
+        row, column = self.cursor_location
+        ends = "" if self._offers[self._chosen].text.endswith("/") else " "
+        text = f"{mark}{self._offers[self._chosen].text}{ends}"
+        self._offers = ()
+        self.replace(text, (row, wanted.start), (row, column))

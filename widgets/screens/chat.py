@@ -1,0 +1,403 @@
+"""The chat: the conversation, the prompt or a question in its place, the status line."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.geometry import Size
+from textual.screen import Screen
+from textual.widgets import Static, TextArea
+
+from app.commands import COMMANDS, parse_command
+from app.state import select
+from app.state.model import Access, Live, Permission, Session
+from widgets.ask.choices import ChoiceBox
+from widgets.ask.line import LineBox
+from widgets.ask.permission import PermissionBox
+from widgets.ask.question import QuestionBox
+from widgets.ask.welcome import trust_box, welcome_box
+from widgets.conversation.conversation import Conversation
+from widgets.follow import Follow
+from widgets.header import Header
+from widgets.looks import glyphs_of
+from widgets.notices import NoticeRows
+from widgets.prompt.completion import Wanted, best_commands, best_paths
+from widgets.prompt.offers import OfferRows
+from widgets.prompt.prompt import Prompt
+from widgets.prompt.queue import QueueRows
+from widgets.screens.chat_commands import ChatCommands
+from widgets.status_line import StatusLine
+from widgets.tasks.panel import TaskPanel
+
+if TYPE_CHECKING:
+    from app.controller import Controller
+
+TYPING_PAUSE = 0.3
+"""Seconds without a key before a question takes the prompt's place (spec/look.md, Chat)."""
+QUIT_WINDOW = 3.0
+"""Seconds in which a second ctrl+c or ctrl+d leaves."""
+NARROW = 100
+"""Columns below which the side panel covers the conversation."""
+
+IDLE_KEYS = "enter Send  f1 Help  f2 Tasks"
+BUSY_KEYS = "esc Interrupt  f1 Help  f2 Tasks"
+READING_KEYS = "tab Prompt  enter Open  y Copy  / Find"
+
+
+class ChatScreen(ChatCommands, Follow, Screen[None]):
+    """The main screen. Whatever it is asked, it asks of the controller."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+c", "clear_or_quit", "Clear, then quit", id="chat.clear"),
+        Binding("ctrl+d", "quit_when_empty", "Quit when empty", id="chat.quit"),
+        Binding("escape", "escape", "Interrupt", id="chat.interrupt"),
+        Binding("shift+tab", "cycle_mode", "Permission mode", id="chat.mode", priority=True),
+        Binding("f1", "help", "Help", id="chat.help"),
+        Binding("f2", "tasks", "Tasks", id="chat.tasks"),
+        Binding("pageup", "page(-1)", "Page up", id="chat.page_up", priority=True),
+        Binding("pagedown", "page(1)", "Page down", id="chat.page_down", priority=True),
+    ]
+
+    def __init__(self, controller: Controller) -> None:
+        super().__init__()
+        self.controller = controller
+        self._typed = 0.0
+        self._quit_at = float("-inf")
+        self._session_id = ""
+        self._paths: list[str] | None = None
+        self._asking = False
+
+    def compose(self) -> ComposeResult:
+        yield Header()
+        with Horizontal(id="body"):
+            yield Conversation(id="conversation")
+            yield TaskPanel()
+        yield Static(id="missed")
+        yield NoticeRows()
+        yield QueueRows()
+        yield OfferRows()
+        with Vertical(id="foot"), Horizontal(id="input"):
+            yield Static(Content(glyphs_of(self.app).prompt), id="mark")
+            yield Prompt(id="prompt")
+        yield StatusLine(IDLE_KEYS)
+
+    @property
+    def prompt(self) -> Prompt:
+        """Where the person types."""
+        return self.query_one(Prompt)
+
+    @property
+    def conversation(self) -> Conversation:
+        """What was said."""
+        return self.query_one(Conversation)
+
+    def on_mount(self) -> None:
+        self.prompt.focus()
+        self.follow(select.session, self._session_changed)
+        self.follow(select.live, self._live_changed)
+        self.follow(select.permission, self._permission_changed)
+        self.follow(select.access, self._access_changed)
+
+    def on_resize(self, event: events.Resize) -> None:
+        self.set_class(event.size.width < NARROW, "-narrow")
+        self._fit_panel(event.size)
+
+    def _fit_panel(self, size: Size) -> None:
+        covered = size.width < NARROW and self.query_one(TaskPanel).has_class("-shown")
+        self.conversation.display = not covered
+
+    # What the store says
+
+    def _session_changed(self, session: Session) -> None:
+        if not session.session_id or session.session_id == self._session_id:
+            return
+        unsent = self.prompt.whole_text if not self._session_id else ""
+        self._session_id = session.session_id
+        self._paths = None
+        self.prompt.earlier = self.controller.memory.prompts()
+        self.prompt.take(unsent or self.controller.draft())
+
+    def _live_changed(self, live: Live) -> None:
+        self.prompt.has_queue = bool(live.queue)
+        self._show_keys()
+        if live.turn_id is None and live.last is not None and live.queue:
+            if live.last.outcome != "completed":
+                self.prompt.put_in_front(self.controller.take_queue())
+
+    def _show_keys(self) -> None:
+        keys = BUSY_KEYS if self.controller.is_busy else IDLE_KEYS
+        if self.conversation.has_focus:
+            keys = READING_KEYS
+        self.query_one(StatusLine).show_keys(keys)
+
+    async def _permission_changed(self, _permission: Permission) -> None:
+        await self._show_question()
+
+    async def _access_changed(self, _access: Access) -> None:
+        await self._show_question()
+
+    # Questions in the prompt's place
+
+    async def _show_question(self) -> None:
+        """Put what waits for an answer in the prompt's place, once the typing has paused."""
+        pause = self._typed + TYPING_PAUSE - time.monotonic()
+        box = self._wanted_box()
+        current = next(iter(self.query("#foot > .question")), None)
+        if box is None and isinstance(current, LineBox) and current.purpose != "why":
+            return
+        if current is not None and box is not None and _same(current, box):
+            return
+        if box is not None and current is None and pause > 0 and self.prompt.has_focus:
+            if not self._asking:
+                self._asking = True
+                self.set_timer(pause, self._ask_after_pause)
+            return
+        if current is not None:
+            await current.remove()
+        self.query_one("#input").display = box is None
+        if box is not None:
+            box.add_class("question")
+            await self.query_one("#foot").mount(box)
+            box.focus()
+        elif current is not None:
+            self.prompt.focus()
+
+    async def _ask_after_pause(self) -> None:
+        self._asking = False
+        await self._show_question()
+
+    def _wanted_box(self) -> ChoiceBox | QuestionBox | None:
+        state = self.controller.state
+        if state.access.trusted is None and state.session.session_id:
+            return trust_box(state.session.folder)
+        if state.permission.requests:
+            return PermissionBox(state.permission.requests[0])
+        if state.permission.questions:
+            return QuestionBox(state.permission.questions[0])
+        if state.session.session_id and not state.access.ready:
+            return welcome_box(state.access)
+        return None
+
+    @on(ChoiceBox.Taken)
+    async def _taken(self, message: ChoiceBox.Taken) -> None:
+        box = message.box
+        if isinstance(box, PermissionBox):
+            await self._permission_taken(box, message.value)
+        elif box.id == "trust":
+            await self.controller.settle_trust(message.value == "trust")
+        elif box.id == "welcome":
+            await self._welcome_taken(message.value)
+
+    async def _permission_taken(self, box: PermissionBox, value: str) -> None:
+        if value == "why":
+            await self._show_line(LineBox("why", "Why not? The model is told."))
+        elif value == "":
+            self.controller.answer_permission(box.request.id, "interrupt")
+        elif value in {"once", "session", "always", "no"}:
+            self.controller.answer_permission(box.request.id, value)  # pyright: ignore[reportArgumentType] - the set is the type's own
+
+    async def _welcome_taken(self, value: str) -> None:
+        if value == "key":
+            await self._show_line(LineBox("key", "Your Anthropic API key:", secret=True))
+        elif value in {"local", "rehearsal"}:
+            await self.controller.choose_model(value)
+        elif value == "look":
+            await self.controller.reach.search()
+        elif value.startswith("server:"):
+            servers = self.controller.state.access.servers
+            await self.controller.use_server(servers[int(value.removeprefix("server:"))])
+
+    async def _show_line(self, box: LineBox) -> None:
+        for current in self.query("#foot > .question"):
+            await current.remove()
+        box.add_class("question")
+        self.query_one("#input").display = False
+        await self.query_one("#foot").mount(box)
+
+    @on(LineBox.Given)
+    async def _line_given(self, message: LineBox.Given) -> None:
+        for current in self.query("#foot > .question"):
+            await current.remove()
+        self.query_one("#input").display = True
+        self.prompt.focus()
+        if message.purpose == "why" and message.text is not None:
+            requests = self.controller.state.permission.requests
+            if requests:
+                self.controller.answer_permission(requests[0].id, "no", message.text)
+        elif message.purpose == "key" and message.text:
+            await self.controller.use_key(message.text)
+        elif message.purpose == "find" and message.text:
+            found = self.conversation.find(message.text)
+            self.conversation.focus()
+            if not found:
+                self.controller.notice(f"Nothing here holds “{message.text}”.")
+        await self._show_question()
+
+    @on(QuestionBox.Answered)
+    def _answered(self, message: QuestionBox.Answered) -> None:
+        self.controller.questions.answer(message.request_id, message.answers)
+
+    # The prompt
+
+    @on(Prompt.Sent)
+    async def _sent(self, message: Prompt.Sent) -> None:
+        self.controller.keep_draft("")
+        command = parse_command(message.text)
+        if command is not None:
+            self.controller.memory.add(message.text)
+            await self.run_command(*command)
+        else:
+            self.conversation.action_to_end()
+            await self.controller.submit(message.text)
+        self.prompt.earlier = self.controller.memory.prompts()
+
+    @on(TextArea.Changed, "#prompt")
+    def _prompt_changed(self) -> None:
+        self._typed = time.monotonic()
+        text = self.prompt.text
+        self.query_one("#input").set_class(text.startswith("!"), "-shell")
+        self.controller.keep_draft(self.prompt.whole_text)
+
+    @on(Prompt.CompletionWanted)
+    async def _completion_wanted(self, message: Prompt.CompletionWanted) -> None:
+        wanted = message.wanted
+        rows = self.query_one(OfferRows)
+        if wanted is None:
+            rows.show((), "/")
+            return
+        offers = await self._offers(wanted)
+        if self.prompt.offer(wanted, offers):
+            rows.show(offers, "/" if wanted.kind == "command" else "@")
+
+    async def _offers(self, wanted: Wanted):
+        if wanted.kind == "command":
+            return best_commands(wanted.word, ((c.name, c.description) for c in COMMANDS))
+        if self._paths is None:
+            self._paths = await self.controller.project_paths()
+        return best_paths(wanted.word, self._paths)
+
+    @on(Prompt.OfferMoved)
+    def _offer_moved(self, message: Prompt.OfferMoved) -> None:
+        self.query_one(OfferRows).choose(message.index)
+
+    @on(Prompt.QueueAsked)
+    def _queue_asked(self) -> None:
+        self.prompt.put_in_front(self.controller.take_queue())
+
+    @on(Prompt.ClearAsked)
+    def _clear_asked(self) -> None:
+        self.action_clear_or_quit()
+
+    @on(Prompt.EditAsked)
+    async def _edit_asked(self) -> None:
+        text = await self.edit_in_editor(self.prompt.whole_text)
+        if text is not None:
+            self.prompt.take(text)
+
+    # The conversation
+
+    @on(Prompt.LeaveAsked)
+    def _to_conversation(self) -> None:
+        self.conversation.focus()
+        self._show_keys()
+
+    @on(Conversation.LeaveAsked)
+    def _to_prompt(self) -> None:
+        self.prompt.focus()
+        self._show_keys()
+
+    @on(Conversation.Missed)
+    def _missed(self, message: Conversation.Missed) -> None:
+        line = self.query_one("#missed", Static)
+        line.set_class(message.count > 0, "-shown")
+        line.update(Content(f"{glyphs_of(self.app).down} {message.count} new · G end"))
+
+    @on(Conversation.CopyAsked)
+    async def _copy_asked(self, message: Conversation.CopyAsked) -> None:
+        await self.copy(message.text)
+
+    @on(Conversation.EditAsked)
+    async def _read_asked(self, message: Conversation.EditAsked) -> None:
+        await self.edit_in_editor(message.text)
+
+    @on(Conversation.FindAsked)
+    async def _find_asked(self) -> None:
+        await self._show_line(LineBox("find", "Find in the conversation:"))
+
+    @on(NoticeRows.Read)
+    def _notice_read(self, message: NoticeRows.Read) -> None:
+        self.controller.dismiss_notice(message.notice_id)
+
+    @on(TaskPanel.KillAsked)
+    def _kill_asked(self, message: TaskPanel.KillAsked) -> None:
+        self.controller.kill_task(message.task_id)
+
+    @on(TaskPanel.LeaveAsked)
+    def _leave_tasks(self) -> None:
+        self.action_tasks()
+
+    # Keys
+
+    def action_escape(self) -> None:
+        """Close the list, else stop the turn, else let go of what is on show."""
+        if self.prompt.close_offers():
+            return
+        if self.controller.is_busy:
+            self.run_worker(self.controller.interrupt(), exit_on_error=False)
+        else:
+            self.query_one(NoticeRows).dismiss()
+
+    def action_clear_or_quit(self) -> None:
+        """Empty the prompt and keep the text in the history; on an empty one leave by two presses."""
+        if self.prompt.text:
+            self.controller.memory.add(self.prompt.clear_draft())
+            self.prompt.earlier = self.controller.memory.prompts()
+            self._quit_at = float("-inf")
+        else:
+            self.action_quit_when_empty()
+
+    def action_quit_when_empty(self) -> None:
+        if self.prompt.text:
+            return
+        now = time.monotonic()
+        if now - self._quit_at <= QUIT_WINDOW:
+            self.app.exit()
+            return
+        self._quit_at = now
+        self.controller.notice("Press ctrl+c again to leave; nothing is lost.")
+
+    def action_page(self, step: int) -> None:
+        """A page of the conversation, from wherever the focus is."""
+        (self.conversation.action_page_down if step > 0 else self.conversation.action_page_up)()
+
+    def action_cycle_mode(self) -> None:
+        self.controller.cycle_mode()
+
+    def action_tasks(self) -> None:
+        """Show or hide what runs in the background."""
+        panel = self.query_one(TaskPanel)
+        panel.toggle_class("-shown")
+        self._fit_panel(self.size)
+        if panel.has_class("-shown"):
+            panel.choose_newest_running()
+            panel.focus()
+        else:
+            self.prompt.focus()
+
+
+def _same(current: object, box: object) -> bool:
+    if isinstance(current, PermissionBox) and isinstance(box, PermissionBox):
+        return current.request.id == box.request.id
+    if isinstance(current, QuestionBox) and isinstance(box, QuestionBox):
+        return current.request.id == box.request.id
+    if isinstance(current, LineBox):
+        return current.purpose in {"why", "key"}
+    if isinstance(current, ChoiceBox) and isinstance(box, ChoiceBox):
+        return current.id == box.id == "trust"
+    return False

@@ -1,0 +1,164 @@
+"""What the slash commands of the chat do, and the two ways out to other programs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.screen import Screen
+
+from app.commands import Command
+from app.controller import MODES
+from app.errors import ReverieError
+from app.models.usage import PRICES
+from app.sessions.catalogue import find_transcript
+from widgets.conversation.blocks import CodeBlock, ProseBlock
+from widgets.conversation.conversation import Conversation
+from widgets.palette import PALETTES
+from widgets.prompt.prompt import Prompt
+from widgets.screens.dialogs.help import HelpScreen, key_sections
+from widgets.screens.dialogs.picker import Picker
+from widgets.words import cost_in_words, tokens_in_words
+
+if TYPE_CHECKING:
+    from app.controller import Controller
+
+
+class ChatCommands(Screen[None]):
+    """The commands; `ChatScreen` is made on top of it."""
+
+    controller: Controller
+
+    async def run_command(self, command: Command, argument: str) -> None:
+        """Do what a slash command says."""
+        handler = getattr(self, f"_do_{command.name}")
+        await handler(argument)
+
+    async def _do_help(self, _argument: str) -> None:
+        self.action_help()
+
+    def action_help(self) -> None:
+        """Show every key and command."""
+        nodes = (
+            ("Anywhere", self),
+            ("In the prompt", self.query_one(Prompt)),
+            ("In the conversation", self.query_one(Conversation)),
+        )
+        self.app.push_screen(HelpScreen(key_sections(nodes)))
+
+    async def _do_clear(self, _argument: str) -> None:
+        await self.controller.new_session()
+
+    async def _do_resume(self, argument: str) -> None:
+        here = self.controller.here
+        try:
+            file = (
+                find_transcript(here.places, here.folder, argument)
+                if argument
+                else self.controller.last_transcript()
+            )
+        except ReverieError as error:
+            self.controller.notice(str(error), "error")
+            return
+        if file is None:
+            self.controller.notice("This project has no other session yet.")
+        else:
+            await self.controller.open_transcript(file)
+
+    async def _do_model(self, argument: str) -> None:
+        if argument:
+            await self.controller.choose_model(argument)
+            return
+        offered = [(info.id, info.name) for info in await self.controller.reach.models()]
+        known = offered or [(name, name) for name in PRICES if name.startswith("claude-")]
+        built_in = [("local", "built-in: SmolLM2-135M"), ("rehearsal", "rehearsal")]
+        values = [*known, *((v, w) for v, w in built_in if v not in {k for k, _ in known})]
+        current = self.controller.state.session.model
+
+        async def chosen(value: str | None) -> None:
+            if value is not None:
+                await self.controller.choose_model(value)
+
+        self.app.push_screen(Picker("Which model?", values, current), chosen)
+
+    async def _do_mode(self, argument: str) -> None:
+        if argument:
+            self.controller.set_mode(argument)
+            return
+        words = {
+            "default": "default         ask before anything that changes something",
+            "acceptEdits": "acceptEdits     change files in this folder without asking",
+            "plan": "plan            look, but change nothing",
+            "bypassPermissions": "bypassPermissions   ask nothing; only deny rules hold",
+        }
+
+        def chosen(value: str | None) -> None:
+            if value is not None:
+                self.controller.set_mode(value)
+
+        values = [(mode, words[mode]) for mode in MODES]
+        self.app.push_screen(
+            Picker("Which permission mode?", values, self.controller.state.session.mode), chosen
+        )
+
+    async def _do_theme(self, argument: str) -> None:
+        if argument:
+            self._use_theme(argument)
+            return
+        others = sorted(name for name in self.app.available_themes if name not in PALETTES)
+        values = [(name, name) for name in (*PALETTES, *others)]
+
+        def chosen(value: str | None) -> None:
+            if value is not None:
+                self._use_theme(value)
+
+        self.app.push_screen(Picker("Which colours?", values, self.app.theme), chosen)
+
+    def _use_theme(self, name: str) -> None:
+        if name not in self.app.available_themes:
+            self.controller.notice(f"There is no theme {name}.", "warning")
+            return
+        self.app.theme = name
+        self.controller.keep_setting("theme", name)
+
+    async def _do_tasks(self, _argument: str) -> None:
+        await self.run_action("tasks")
+
+    async def _do_cost(self, _argument: str) -> None:
+        limits = self.controller.state.limits
+        usage = limits.usage
+        self.controller.notice(
+            f"This session: {cost_in_words(limits.cost_usd)} · input {tokens_in_words(usage.input)}"
+            f" · output {tokens_in_words(usage.output)} · cache read "
+            f"{tokens_in_words(usage.cache_read)} · cache write {tokens_in_words(usage.cache_write)}"
+        )
+
+    async def _do_copy(self, _argument: str) -> None:
+        blocks = self.query_one(Conversation).blocks
+        last = next((b for b in reversed(blocks) if isinstance(b, ProseBlock | CodeBlock)), None)
+        if last is None:
+            self.controller.notice("There is no reply to copy yet.")
+            return
+        parts = [b for b in blocks if isinstance(b, ProseBlock | CodeBlock) and b.uuid == last.uuid]
+        await self.copy("\n\n".join(part.text for part in parts))
+
+    async def _do_connect(self, _argument: str) -> None:
+        self.controller.forget_access()
+
+    async def _do_quit(self, _argument: str) -> None:
+        self.app.exit()
+
+    async def copy(self, text: str) -> None:
+        """Copy by the terminal (OSC 52) and by the system's own program where there is one."""
+        self.app.copy_to_clipboard(text)
+        await self.controller.copy(text)
+        self.controller.notice(f"Copied {len(text)} characters.")
+
+    async def edit_in_editor(self, text: str) -> str | None:
+        """The text as the person's editor left it; None when there is no editor to open."""
+        editing = self.controller.editing(text)
+        try:
+            with self.app.suspend():
+                return editing.run()
+        except ReverieError as error:
+            self.controller.notice(str(error), "warning")
+            return None

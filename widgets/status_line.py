@@ -1,0 +1,130 @@
+"""The line at the foot: what is happening, what it costs, what waits, which key is next."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+
+from rich.cells import cell_len
+from rich.segment import Segment
+from rich.style import Style
+from textual.strip import Strip
+from textual.timer import Timer
+from textual.widget import Widget
+
+from app.state import select
+from app.state.model import Live, State
+from widgets.follow import Follow
+from widgets.looks import glyphs_of, palette_of
+from widgets.words import cost_in_words, gauge, seconds_in_words, tokens_in_words
+
+_PHASES = {
+    "requesting": "waiting for the model",
+    "thinking": "thinking",
+    "replying": "writing",
+    "calling": "calling a tool",
+    "running": "running",
+    "retrying": "trying again",
+    "interrupting": "stopping",
+}
+
+Part = tuple[str, str]
+"""Text and the name of its colour in the palette."""
+
+
+class StatusLine(Follow, Widget):
+    """One line; what does not fit drops from the right, the keys stay."""
+
+    def __init__(self, keys: str, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name
+        super().__init__(id=id)
+        self._keys = keys
+        self._state: State | None = None
+        self._timer: Timer | None = None
+
+    def on_mount(self) -> None:
+        self._timer = self.set_interval(1, self.refresh, pause=True)
+        self.follow(select.whole, self._show)
+
+    def _show(self, state: State) -> None:
+        self._state = state
+        if self._timer is not None:
+            ticking = state.live.turn_id is not None
+            (self._timer.resume if ticking else self._timer.pause)()
+        self.refresh()
+
+    def show_keys(self, keys: str) -> None:
+        """The keys worth knowing now, each as `key Action`."""
+        if keys != self._keys:
+            self._keys = keys
+            self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        width = self.size.width
+        palette = palette_of(self.app)
+        base = Style(color=palette.muted, bgcolor=palette.surface)
+        if y or self._state is None or not width:
+            return Strip.blank(width, base)
+        keys = self._keys
+        room = width - 2
+        parts = list(self._parts(self._state))
+        while parts and _length(parts) + cell_len(keys) + 3 > room and len(parts) > 2:
+            parts.pop()
+        while keys and _length(parts) + cell_len(keys) + 3 > room:
+            keys = keys.rpartition("  ")[0]
+        segments = [Segment(" ", base)]
+        for position, (text, colour) in enumerate(parts):
+            style = Style(color=getattr(palette, colour), bgcolor=palette.surface)
+            segments.append(Segment(("   " if position else "") + text, style))
+        gap = width - 2 - _length(parts) - cell_len(keys)
+        segments.append(Segment(" " * max(gap, 0), base))
+        segments.append(Segment(f"{keys} ", base))
+        return Strip(segments).crop(0, width)
+
+    def _parts(self, state: State) -> list[Part]:
+        glyphs, limits = glyphs_of(self.app), state.limits
+        parts = [self._activity(state)]
+        if limits.context_window and limits.context_tokens:
+            share = limits.context_tokens / limits.context_window
+            bar = gauge(share, glyphs.full, glyphs.empty)
+            colour = "warn" if share >= 0.75 else "muted"
+            parts.append((f"ctx {bar} {share:.0%}".replace("%", " %"), colour))
+        running = sum(1 for task in state.tasks.values() if task.status == "running")
+        if running:
+            parts.append((f"{running} task{'s' if running > 1 else ''}", "accent"))
+        parts.append((state.session.mode, "warn" if state.session.mode != "default" else "muted"))
+        parts.append((state.session.model or "no model", "muted"))
+        used = limits.usage.whole_input + limits.usage.output
+        if used:
+            parts.append((tokens_in_words(used), "muted"))
+            parts.append((cost_in_words(limits.cost_usd), "muted"))
+        remaining = limits.cache.remaining(datetime.now(UTC))
+        if remaining is not None:
+            seconds = remaining.total_seconds()
+            parts.append((f"cache {seconds_in_words(seconds) if seconds else 'cold'}", "muted"))
+        if not state.session.persisted:
+            parts.append(("not saved", "warn"))
+        return parts
+
+    def _activity(self, state: State) -> Part:
+        glyphs, live = glyphs_of(self.app), state.live
+        if state.permission.requests or state.permission.questions:
+            return f"{glyphs.on} waiting for you", "warn"
+        if live.turn_id is None:
+            return _ended(live, state, glyphs.on, glyphs.off)
+        word = _PHASES.get(live.phase, live.phase)
+        if live.phase == "retrying" and live.retry is not None:
+            left = live.retry.until - time.monotonic()
+            return f"{glyphs.on} {word} in {seconds_in_words(left)}", "warn"
+        elapsed = seconds_in_words(time.monotonic() - live.started)
+        return f"{glyphs.on} {word} {elapsed}", "accent"
+
+
+def _ended(live: Live, state: State, on: str, off: str) -> Part:
+    if live.last is None:
+        return (f"{off} ready", "muted") if state.access.ready else (f"{off} no model yet", "warn")
+    colours = {"completed": "ok", "interrupted": "warn", "stopped": "warn", "declined": "warn"}
+    return f"{on} {live.last.outcome}", colours.get(live.last.outcome, "error")
+
+
+def _length(parts: list[Part]) -> int:
+    return sum(cell_len(text) for text, _ in parts) + 3 * max(len(parts) - 1, 0)
