@@ -243,7 +243,7 @@ async def open_session(
 def make_caller(
     here: Installation, options: Options, model: str, provider: Provider, tools: tuple[Tool, ...]
 ) -> Caller:
-    """How a session's model is called; a model that takes no tools gets none, and a short prompt."""
+    """How a session's model is called; one that takes no tools gets none and a short prompt."""
     offered = tools if provider.supports_tools else ()
     return Caller(
         provider,

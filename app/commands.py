@@ -45,6 +45,6 @@ def parse_command(text: str) -> tuple[Command, str] | None:
 
 
 def looks_like_command(text: str) -> bool:
-    """Whether a text is one word with a slash in front and no other: probably a mistyped command."""
+    """Whether a text is one word with a slash in front: probably a mistyped command."""
     word = text.strip()
     return word.startswith("/") and word[1:].isidentifier()

@@ -26,7 +26,7 @@ class ReverieApp(App[None]):
 
     TITLE = "reverie"
     ENABLE_COMMAND_PALETTE = False
-    CSS_PATH = ["../styles/base.tcss", "../styles/chat.tcss"]
+    CSS_PATH = ["../styles/base.tcss", "../styles/chat.tcss"]  # noqa: RUF012 - Textual's own type
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+q", "quit", "Leave", id="app.leave", show=False),
     ]

@@ -1,4 +1,4 @@
-"""Programs outside: the person's editor, the system's clipboard, the list of the project's files."""
+"""Programs outside: the person's editor, the clipboard, the list of the project's files."""
 
 from __future__ import annotations
 

@@ -35,7 +35,8 @@ def driver_for() -> type[Driver] | None:
         return None
     from textual.drivers import linux_driver
 
-    linux_driver.XTermParser = EnterAwareParser  # the driver makes its parser by this name
+    # The driver makes its parser by this module's name for it.
+    setattr(linux_driver, "XTermParser", EnterAwareParser)  # noqa: B010 - the name is not exported
 
     class CleanDriver(linux_driver.LinuxDriver):
         """Leaves no mouse mode set behind (notes: 1016 stays on otherwise)."""

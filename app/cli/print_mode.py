@@ -77,13 +77,14 @@ class _Run:
         self.here = here
         self.options = options
         self.loaded = loaded
-        self.output = Output(flags.output_format, verbose=flags.verbose, on_broken=self._stop)
+        self.output = Output(flags.output_format, verbose=flags.verbose, on_broken=self._stop_turn)
         self.signal: signal.Signals | None = None
         self.session_id = (
             options.resume.stem if options.resume else options.session_id or new_uuid()
         )
         self.reporter = Reporter(self.output, self.session_id, here.clock)
         self._task: asyncio.Task[int] | None = None
+        self._turn_task: asyncio.Task[TurnResult] | None = None
 
     async def carry_out(self, prompts: AsyncGenerator[Prompt, None]) -> int:
         """Open the session, run the turns, and close it on every way out."""
@@ -112,11 +113,13 @@ class _Run:
         loop = asyncio.get_running_loop()
         for each in _SIGNALS:
             loop.remove_signal_handler(each)
-        self._stop()
-
-    def _stop(self) -> None:
         if self._task is not None:
             self._task.cancel()
+
+    def _stop_turn(self) -> None:
+        """End a turn that nobody reads any more."""
+        if self._turn_task is not None:
+            self._turn_task.cancel()
 
     async def _session(self, prompts: AsyncGenerator[Prompt, None]) -> int:
         credentials = await self._credentials()
@@ -170,6 +173,8 @@ class _Run:
         try:
             async with aclosing(prompts):
                 async for prompt in prompts:
+                    if self.output.broken is not None:
+                        break
                     command = command_in(prompt)
                     if command is not None:
                         failed |= self._finish(self._answered(command))
@@ -186,7 +191,8 @@ class _Run:
         self.reporter.begin_turn()
         denied_before = len(runtime.gate.denials)
         try:
-            result = await runtime.loop.run_turn(prompt, source="sdk")
+            self._turn_task = asyncio.create_task(runtime.loop.run_turn(prompt, source="sdk"))
+            result = await self._turn_task
         except asyncio.CancelledError:
             denials = tuple(runtime.gate.denials[denied_before:])
             ending = self._ending("error_during_execution", "The turn was interrupted.", denials)

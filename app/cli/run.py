@@ -17,6 +17,8 @@ INTERRUPTED = 130
 
 def run(words: list[str]) -> int:
     """Carry out a command line; returns its exit code (spec/cli.md)."""
+    # Without a handler of its own the log would go to stderr.
+    logging.getLogger("app").addHandler(logging.NullHandler())
     try:
         code = _dispatch(words)
     except UsageError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -46,11 +47,11 @@ class Transcript:
 
     @property
     def session_id(self) -> str:
-        """The file's own name where that is an id, else the first id in its records."""
+        """The file's own name where that is an id, else the commonest id in its records."""
         if is_session_id(self.file.stem):
             return self.file.stem
-        named = (record.session_id for record in self.parsed.records)
-        return next((session_id for session_id in named if session_id), self.file.stem)
+        named = Counter(r.session_id for r in self.parsed.records if r.session_id)
+        return named.most_common(1)[0][0] if named else self.file.stem
 
     @property
     def title(self) -> str:

@@ -73,7 +73,7 @@ class Record:
     @property
     def data(self) -> JsonObject:
         """The whole object, as Python values."""
-        return self.decoded if self.decoded is not None else json.loads(self.raw)
+        return self.decoded if self.decoded is not None else cast("JsonObject", _loads(self.raw))
 
     @property
     def in_chain(self) -> bool:
@@ -139,12 +139,17 @@ def _record(raw: bytes, line: _Line, number: int, decoded: JsonObject | None = N
 
 def _parse_leniently(raw: bytes, line: int) -> Record:
     try:
-        data: object = json.loads(raw)
+        data = _loads(raw)
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
     if not isinstance(data, dict):
         raise ValueError("not a JSON object")  # noqa: TRY004 - one error for every unreadable line
     return _record(raw, _lenient_line(cast("JsonObject", data)), line)
+
+
+def _loads(raw: bytes) -> object:
+    """The JSON in `raw`, also where a string holds a raw control character or broken UTF-8."""
+    return json.loads(raw.decode("utf-8", "replace"), strict=False)
 
 
 def _lenient_line(data: JsonObject) -> _Line:

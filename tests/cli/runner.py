@@ -8,7 +8,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 ROOT = Path(__file__).parents[2]
 CASES = ROOT / "tests" / "data" / "cases"
@@ -65,7 +65,8 @@ class Cli:
             "stdout": subprocess.PIPE,
             "stderr": subprocess.PIPE,
         }
-        return subprocess.Popen([sys.executable, "-m", "app", *words], **(fields | options))
+        command = [sys.executable, "-m", "app", *words]
+        return cast("subprocess.Popen[bytes]", subprocess.Popen(command, **(fields | options)))
 
     def run(self, *words: str, stdin: bytes | None = None, **options: Any) -> Done:
         if stdin is not None:

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
-import json
 import os
 import resource
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -110,7 +110,7 @@ def test_a_deleted_working_folder_is_named(cli: Cli) -> None:
     program = 'mkdir gone && cd gone && rmdir ../gone && exec "$0" -m app "$@"'
     for words, code in ((["-p", "hi"], 1), (["doctor"], 1)):
         done = subprocess.run(
-            ["bash", "-c", program, shutil.which("python3") and os.sys.executable, *words],
+            ["bash", "-c", program, sys.executable, *words],
             cwd=cli.project,
             env=cli.environment,
             stdin=subprocess.DEVNULL,
@@ -125,7 +125,8 @@ def test_a_deleted_working_folder_is_named(cli: Cli) -> None:
 
 def test_a_silent_pipe_is_not_waited_for(cli: Cli) -> None:
     read, write = os.pipe()
-    done = cli.ask("hi", stdin=None, **{"stdin": read})
+    process = cli.start("-p", "hi", stdin=read)
+    done = cli.wait(process)
     os.close(read)
     os.close(write)
     assert (done.code, done.out) == (0, "ok\n")
@@ -143,7 +144,7 @@ def test_faults_are_told_in_one_sentence(cli: Cli) -> None:
     )
     for flags, has_traceback in (([], False), (["--debug"], True)):
         done = subprocess.run(
-            [os.sys.executable, str(program), "-p", "hi", *flags],
+            [sys.executable, str(program), "-p", "hi", *flags],
             cwd=cli.project,
             env=cli.environment,
             capture_output=True,
@@ -155,4 +156,4 @@ def test_faults_are_told_in_one_sentence(cli: Cli) -> None:
         assert "oh" in done.stderr
     log = cli.data / "logs" / "reverie.log"
     assert "ZeroDivisionError" in log.read_text()
-    assert json.dumps(log.stat().st_mode & 0o777) == json.dumps(0o600)
+    assert log.stat().st_mode & 0o777 == 0o600

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from rich.cells import cell_len
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -39,11 +40,12 @@ class ChoiceRow(Static):
         self.choices = choices
 
     def render(self) -> Content:
+        labels = [f" {choice.key} {choice.label} " for choice in self.choices]
+        fits = sum(cell_len(label) + 1 for label in labels) <= self.container_size.width
         parts: list[Content | str] = []
-        for position, choice in enumerate(self.choices):
+        for position, label in enumerate(labels):
             style = "reverse" if position == self.chosen else ""
-            label = Content.styled(f" {choice.key} {choice.label} ", style)
-            parts += [label, "\n" if len(self.choices) > 2 or len(choice.label) > 30 else "  "]
+            parts += [Content.styled(label, style), " " if fits else "\n"]
         return Content.assemble(*parts[:-1]) if parts else Content("")
 
 

@@ -9,6 +9,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
+from textual.widget import Widget
 from textual.widgets import Input, Static
 
 
@@ -32,6 +33,10 @@ class LineBox(Vertical):
         self.purpose = purpose
         self._label = label
         self._secret = secret
+
+    def holds_against(self, other: Widget) -> bool:
+        """Whether the line stays although another question waits: only beside its own."""
+        return (self.purpose, other.id) in {("why", "permission"), ("key", "welcome")}
 
     def compose(self) -> ComposeResult:
         yield Static(Content(self._label))

@@ -37,6 +37,7 @@ class OfferRows(Static):
         rows: list[Content] = []
         for position, offer in enumerate(self._offers):
             style = "reverse" if position == self._chosen else ""
-            text = f" {self._mark}{plain_line(offer.text).ljust(min(widest, 60))}  {offer.description} "
+            name = plain_line(offer.text).ljust(min(widest, 60))
+            text = f" {self._mark}{name}  {offer.description} "
             rows += [Content.styled(text, style), Content("\n")]
         self.update(Content.assemble(*rows[:-1]) if rows else Content(""))

@@ -23,7 +23,9 @@ class Prompt(TextArea):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "send", "Send", id="prompt.send"),
-        Binding("shift+enter,alt+enter,ctrl+j,ctrl+enter", "newline", "New line", id="prompt.newline"),
+        Binding(
+            "shift+enter,alt+enter,ctrl+j,ctrl+enter", "newline", "New line", id="prompt.newline"
+        ),
         Binding("tab", "tab", "Complete", id="prompt.tab"),
         Binding("up", "up", "Earlier", id="prompt.earlier"),
         Binding("down", "down", "Later", id="prompt.later"),

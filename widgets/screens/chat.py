@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical
+from textual.containers import Horizontal
 from textual.content import Content
 from textual.geometry import Size
 from textual.screen import Screen
@@ -16,12 +16,12 @@ from textual.widgets import Static, TextArea
 
 from app.commands import COMMANDS, parse_command
 from app.state import select
-from app.state.model import Access, Live, Permission, Session
+from app.state.model import Live, Session
 from widgets.ask.choices import ChoiceBox
+from widgets.ask.foot import Foot
 from widgets.ask.line import LineBox
 from widgets.ask.permission import PermissionBox
 from widgets.ask.question import QuestionBox
-from widgets.ask.welcome import trust_box, welcome_box
 from widgets.conversation.conversation import Conversation
 from widgets.follow import Follow
 from widgets.header import Header
@@ -38,8 +38,6 @@ from widgets.tasks.panel import TaskPanel
 if TYPE_CHECKING:
     from app.controller import Controller
 
-TYPING_PAUSE = 0.3
-"""Seconds without a key before a question takes the prompt's place (spec/look.md, Chat)."""
 QUIT_WINDOW = 3.0
 """Seconds in which a second ctrl+c or ctrl+d leaves."""
 NARROW = 100
@@ -67,11 +65,9 @@ class ChatScreen(ChatCommands, Follow, Screen[None]):
     def __init__(self, controller: Controller) -> None:
         super().__init__()
         self.controller = controller
-        self._typed = 0.0
         self._quit_at = float("-inf")
         self._session_id = ""
         self._paths: list[str] | None = None
-        self._asking = False
 
     def compose(self) -> ComposeResult:
         yield Header()
@@ -82,10 +78,13 @@ class ChatScreen(ChatCommands, Follow, Screen[None]):
         yield NoticeRows()
         yield QueueRows()
         yield OfferRows()
-        with Vertical(id="foot"), Horizontal(id="input"):
-            yield Static(Content(glyphs_of(self.app).prompt), id="mark")
-            yield Prompt(id="prompt")
+        yield Foot()
         yield StatusLine(IDLE_KEYS)
+
+    @property
+    def foot(self) -> Foot:
+        """The prompt, or a question in its place."""
+        return self.query_one(Foot)
 
     @property
     def prompt(self) -> Prompt:
@@ -101,8 +100,8 @@ class ChatScreen(ChatCommands, Follow, Screen[None]):
         self.prompt.focus()
         self.follow(select.session, self._session_changed)
         self.follow(select.live, self._live_changed)
-        self.follow(select.permission, self._permission_changed)
-        self.follow(select.access, self._access_changed)
+        self.follow(select.permission, self._show_question)
+        self.follow(select.access, self._show_question)
 
     def on_resize(self, event: events.Resize) -> None:
         self.set_class(event.size.width < NARROW, "-narrow")
@@ -126,9 +125,9 @@ class ChatScreen(ChatCommands, Follow, Screen[None]):
     def _live_changed(self, live: Live) -> None:
         self.prompt.has_queue = bool(live.queue)
         self._show_keys()
-        if live.turn_id is None and live.last is not None and live.queue:
-            if live.last.outcome != "completed":
-                self.prompt.put_in_front(self.controller.take_queue())
+        stopped = live.turn_id is None and live.last and live.last.outcome != "completed"
+        if stopped and live.queue:
+            self.prompt.put_in_front(self.controller.take_queue())
 
     def _show_keys(self) -> None:
         keys = BUSY_KEYS if self.controller.is_busy else IDLE_KEYS
@@ -136,53 +135,10 @@ class ChatScreen(ChatCommands, Follow, Screen[None]):
             keys = READING_KEYS
         self.query_one(StatusLine).show_keys(keys)
 
-    async def _permission_changed(self, _permission: Permission) -> None:
-        await self._show_question()
-
-    async def _access_changed(self, _access: Access) -> None:
-        await self._show_question()
+    async def _show_question(self, _slice: object = None) -> None:
+        await self.foot.show(self.controller.state)
 
     # Questions in the prompt's place
-
-    async def _show_question(self) -> None:
-        """Put what waits for an answer in the prompt's place, once the typing has paused."""
-        pause = self._typed + TYPING_PAUSE - time.monotonic()
-        box = self._wanted_box()
-        current = next(iter(self.query("#foot > .question")), None)
-        if box is None and isinstance(current, LineBox) and current.purpose != "why":
-            return
-        if current is not None and box is not None and _same(current, box):
-            return
-        if box is not None and current is None and pause > 0 and self.prompt.has_focus:
-            if not self._asking:
-                self._asking = True
-                self.set_timer(pause, self._ask_after_pause)
-            return
-        if current is not None:
-            await current.remove()
-        self.query_one("#input").display = box is None
-        if box is not None:
-            box.add_class("question")
-            await self.query_one("#foot").mount(box)
-            box.focus()
-        elif current is not None:
-            self.prompt.focus()
-
-    async def _ask_after_pause(self) -> None:
-        self._asking = False
-        await self._show_question()
-
-    def _wanted_box(self) -> ChoiceBox | QuestionBox | None:
-        state = self.controller.state
-        if state.access.trusted is None and state.session.session_id:
-            return trust_box(state.session.folder)
-        if state.permission.requests:
-            return PermissionBox(state.permission.requests[0])
-        if state.permission.questions:
-            return QuestionBox(state.permission.questions[0])
-        if state.session.session_id and not state.access.ready:
-            return welcome_box(state.access)
-        return None
 
     @on(ChoiceBox.Taken)
     async def _taken(self, message: ChoiceBox.Taken) -> None:
@@ -196,7 +152,7 @@ class ChatScreen(ChatCommands, Follow, Screen[None]):
 
     async def _permission_taken(self, box: PermissionBox, value: str) -> None:
         if value == "why":
-            await self._show_line(LineBox("why", "Why not? The model is told."))
+            await self.foot.ask_line(LineBox("why", "Why not? The model is told."))
         elif value == "":
             self.controller.answer_permission(box.request.id, "interrupt")
         elif value in {"once", "session", "always", "no"}:
@@ -204,7 +160,7 @@ class ChatScreen(ChatCommands, Follow, Screen[None]):
 
     async def _welcome_taken(self, value: str) -> None:
         if value == "key":
-            await self._show_line(LineBox("key", "Your Anthropic API key:", secret=True))
+            await self.foot.ask_line(LineBox("key", "Your Anthropic API key:", secret=True))
         elif value in {"local", "rehearsal"}:
             await self.controller.choose_model(value)
         elif value == "look":
@@ -213,19 +169,9 @@ class ChatScreen(ChatCommands, Follow, Screen[None]):
             servers = self.controller.state.access.servers
             await self.controller.use_server(servers[int(value.removeprefix("server:"))])
 
-    async def _show_line(self, box: LineBox) -> None:
-        for current in self.query("#foot > .question"):
-            await current.remove()
-        box.add_class("question")
-        self.query_one("#input").display = False
-        await self.query_one("#foot").mount(box)
-
     @on(LineBox.Given)
     async def _line_given(self, message: LineBox.Given) -> None:
-        for current in self.query("#foot > .question"):
-            await current.remove()
-        self.query_one("#input").display = True
-        self.prompt.focus()
+        await self.foot.close_line()
         if message.purpose == "why" and message.text is not None:
             requests = self.controller.state.permission.requests
             if requests:
@@ -237,7 +183,6 @@ class ChatScreen(ChatCommands, Follow, Screen[None]):
             self.conversation.focus()
             if not found:
                 self.controller.notice(f"Nothing here holds “{message.text}”.")
-        await self._show_question()
 
     @on(QuestionBox.Answered)
     def _answered(self, message: QuestionBox.Answered) -> None:
@@ -259,7 +204,7 @@ class ChatScreen(ChatCommands, Follow, Screen[None]):
 
     @on(TextArea.Changed, "#prompt")
     def _prompt_changed(self) -> None:
-        self._typed = time.monotonic()
+        self.foot.typed()
         text = self.prompt.text
         self.query_one("#input").set_class(text.startswith("!"), "-shell")
         self.controller.keep_draft(self.prompt.whole_text)
@@ -328,7 +273,7 @@ class ChatScreen(ChatCommands, Follow, Screen[None]):
 
     @on(Conversation.FindAsked)
     async def _find_asked(self) -> None:
-        await self._show_line(LineBox("find", "Find in the conversation:"))
+        await self.foot.ask_line(LineBox("find", "Find in the conversation:"))
 
     @on(NoticeRows.Read)
     def _notice_read(self, message: NoticeRows.Read) -> None:
@@ -354,7 +299,7 @@ class ChatScreen(ChatCommands, Follow, Screen[None]):
             self.query_one(NoticeRows).dismiss()
 
     def action_clear_or_quit(self) -> None:
-        """Empty the prompt and keep the text in the history; on an empty one leave by two presses."""
+        """Empty the prompt, its text goes to the history; on an empty one leave by two presses."""
         if self.prompt.text:
             self.controller.memory.add(self.prompt.clear_draft())
             self.prompt.earlier = self.controller.memory.prompts()
@@ -389,15 +334,3 @@ class ChatScreen(ChatCommands, Follow, Screen[None]):
             panel.focus()
         else:
             self.prompt.focus()
-
-
-def _same(current: object, box: object) -> bool:
-    if isinstance(current, PermissionBox) and isinstance(box, PermissionBox):
-        return current.request.id == box.request.id
-    if isinstance(current, QuestionBox) and isinstance(box, QuestionBox):
-        return current.request.id == box.request.id
-    if isinstance(current, LineBox):
-        return current.purpose in {"why", "key"}
-    if isinstance(current, ChoiceBox) and isinstance(box, ChoiceBox):
-        return current.id == box.id == "trust"
-    return False

@@ -126,11 +126,14 @@ class ChatCommands(Screen[None]):
     async def _do_cost(self, _argument: str) -> None:
         limits = self.controller.state.limits
         usage = limits.usage
-        self.controller.notice(
-            f"This session: {cost_in_words(limits.cost_usd)} · input {tokens_in_words(usage.input)}"
-            f" · output {tokens_in_words(usage.output)} · cache read "
-            f"{tokens_in_words(usage.cache_read)} · cache write {tokens_in_words(usage.cache_write)}"
-        )
+        counts = {
+            "input": usage.input,
+            "output": usage.output,
+            "cache read": usage.cache_read,
+            "cache write": usage.cache_write,
+        }
+        words = " · ".join(f"{name} {tokens_in_words(n)}" for name, n in counts.items())
+        self.controller.notice(f"This session: {cost_in_words(limits.cost_usd)} · {words}")
 
     async def _do_copy(self, _argument: str) -> None:
         blocks = self.query_one(Conversation).blocks

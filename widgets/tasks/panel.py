@@ -65,9 +65,7 @@ class TaskPanel(Follow, Static, can_focus=True):
             text = f" {mark} {task.kind}  {task.status}  {plain_line(task.title)}  {task.detail}"
             rows += [Content.styled(text, "reverse" if position == self.chosen else ""), "\n"]
         if not self._tasks:
-            rows.append(
-                "Nothing runs in the background.\nA command that the model sends there shows here.\n"
-            )
+            rows.append("Nothing runs in the background.\nWhat the model sends there shows here.\n")
         rows += ["\n", Content.styled("k Kill   esc Back", "$r-muted")]
         return Content.assemble(*rows)
 

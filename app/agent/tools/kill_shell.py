@@ -31,9 +31,7 @@ class KillShellTool:
         self, arguments: ToolInput, context: ToolContext, progress: Callable[[str], None]
     ) -> ToolResult:
         task_id: str = checked(self, arguments)["shell_id"]
-        status, _ = context.background.read(task_id)
-        if status != "running":
-            return ToolResult(f"{task_id} has already ended ({status}).")
         context.background.kill(task_id)
         details = {"message": f"Ended {task_id}.", "shell_id": task_id}
-        return ToolResult(f"{task_id} is being ended.", details=details)
+        text = f"{task_id} is ended, unless it had ended already. BashOutput gives its last output."
+        return ToolResult(text, details=details)

@@ -1,3 +1,4 @@
+# ruff: noqa: ASYNC240 -- a test has its loop for itself
 from __future__ import annotations
 
 import asyncio
@@ -14,7 +15,15 @@ from app.agent.tools.base import MAX_RESULT_CHARACTERS, ToolContext, ToolFailure
 from app.agent.tools.bash import BashTool
 from app.agent.tools.shell_background import ShellTasks
 from app.agent.tools.shell_environment import shell_environment
-from tests.unit.agent.tool_kit import call, case_rows, details_of, make_context, run_setup, text_of
+from tests.unit.agent.tool_kit import (
+    call,
+    case_rows,
+    details_of,
+    make_context,
+    run_setup,
+    text_of,
+    until,
+)
 
 
 @pytest.fixture
@@ -200,10 +209,10 @@ async def test_cancelling_leaves_nothing_behind(context: ToolContext) -> None:
 
 async def test_fifty_runs_leak_no_descriptor_and_no_task(context: ToolContext) -> None:
     await call(BashTool(), context, command="true")
-    before = set(os.listdir("/proc/self/fd")), len(asyncio.all_tasks())
+    before = len(list(Path("/proc/self/fd").iterdir())), len(asyncio.all_tasks())
     for number in range(50):
         await call(BashTool(), context, command=f"sleep 67 & echo {number}")
-    assert len(set(os.listdir("/proc/self/fd"))) <= len(before[0])
+    assert len(list(Path("/proc/self/fd").iterdir())) <= before[0]
     assert len(asyncio.all_tasks()) == before[1]
     assert list(context.scratch.iterdir()) == []
 
@@ -230,8 +239,7 @@ async def test_background_command_is_read_and_killed(tmp_path: Path) -> None:
         output += more
         await asyncio.sleep(0.01)
     tasks.kill(task_id)
-    while tasks.read(task_id)[0] == "running":
-        await asyncio.sleep(0.01)
+    await until(lambda: tasks.read(task_id)[0] != "running")
     assert changes == ["running", "killed"]
     assert tasks.read(task_id) == ("killed", "")
     assert _processes_in(tmp_path) == []
@@ -243,8 +251,7 @@ async def test_background_command_is_read_and_killed(tmp_path: Path) -> None:
 async def test_background_status(command: str, status: str, tmp_path: Path) -> None:
     context = make_context(tmp_path)
     await call(BashTool(), context, command=command, run_in_background=True)
-    while context.background.read("bash_1")[0] == "running":
-        await asyncio.sleep(0.01)
+    await until(lambda: context.background.read("bash_1")[0] != "running")
     assert context.background.read("bash_1")[0] == status
 
 
@@ -254,8 +261,7 @@ async def test_close_ends_background_commands_and_what_they_left(tmp_path: Path)
     assert isinstance(tasks, ShellTasks)
     await call(BashTool(), context, command="sleep 70; true", run_in_background=True)
     await call(BashTool(), context, command="sleep 71 & true", run_in_background=True)
-    while tasks.tasks[1].status == "running":
-        await asyncio.sleep(0.01)
+    await until(lambda: tasks.tasks[1].status != "running")
     await tasks.close()
     assert [task.status for task in tasks.tasks] == ["killed", "completed"]
     assert _processes_in(tmp_path) == []
@@ -268,7 +274,7 @@ def test_environment_holds_no_secret() -> None:
         "AWS_PROFILE", "AWS_SECRET_ACCESS_KEY", "DB_PASSWORD", "MY_SECRET_THING", "STRIPE_KEY",
         "npm_token", "BASH_ENV", "BASH_FUNC_ls%%", "CDPATH", "SHELLOPTS",
     ]  # fmt: skip
-    secrets = {name: "x" for name in dropped}
+    secrets = dict.fromkeys(dropped, "x")
     address = {"DATABASE_URL": "postgres://me:pw@host/db"}
     assert shell_environment({**kept, **secrets, **address}) == kept
 

@@ -11,10 +11,12 @@ from app.agent.tools.bash import BashTool
 from app.agent.tools.bash_output import BashOutputTool
 from app.agent.tools.kill_shell import KillShellTool
 from app.agent.tools.registry import api_form, default_tools, select_tools
+from app.agent.tools.shell_background import ShellTasks
 from app.agent.tools.todo import TodoWriteTool
 from app.errors import UsageError
-from tests.unit.agent.tool_kit import call, details_of, make_context, text_of
+from tests.unit.agent.tool_kit import call, details_of, make_context, text_of, until
 
+_LAST_WORDS = "trap 'echo last words; exit' TERM; touch up; while :; do sleep 0.05; done"
 _QUESTION: dict[str, Any] = {
     "question": "Which one?",
     "header": "Choice",
@@ -67,12 +69,21 @@ async def test_question_without_an_answer(tmp_path: Path) -> None:
 
 async def test_background_tools(tmp_path: Path) -> None:
     context = make_context(tmp_path)
-    await call(BashTool(), context, command="sleep 72", run_in_background=True)
+    await call(
+        BashTool(),
+        context,
+        command=_LAST_WORDS,
+        run_in_background=True,
+    )
+    await until((tmp_path / "up").exists)
     text = text_of(await call(BashOutputTool(), context, bash_id="bash_1"))
     assert text == "Status: running\n(No new output.)"
-    assert "being ended" in text_of(await call(KillShellTool(), context, shell_id="bash_1"))
-    await context.background.close()  # type: ignore[attr-defined]
-    assert "already ended" in text_of(await call(KillShellTool(), context, shell_id="bash_1"))
+    assert "is ended" in text_of(await call(KillShellTool(), context, shell_id="bash_1"))
+    assert isinstance(context.background, ShellTasks)
+    await context.background.close()
+    text = text_of(await call(BashOutputTool(), context, bash_id="bash_1"))
+    assert text.startswith("Status: killed\n")
+    assert text.endswith("last words")
     with pytest.raises(ToolFailure, match="no background command"):
         await call(KillShellTool(), context, shell_id="bash_7")
 

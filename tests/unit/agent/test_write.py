@@ -1,3 +1,4 @@
+# ruff: noqa: ASYNC240 -- a test has its loop for itself
 from __future__ import annotations
 
 import errno
@@ -13,7 +14,9 @@ from tests.unit.agent.tool_kit import call, details_of, make_context, text_of
 
 
 async def test_new_file_with_its_folders(tmp_path: Path) -> None:
-    result = await call(WriteTool(), make_context(tmp_path), file_path="a/b/c.txt", content="x\ny\n")
+    result = await call(
+        WriteTool(), make_context(tmp_path), file_path="a/b/c.txt", content="x\ny\n"
+    )
     assert (tmp_path / "a/b/c.txt").read_bytes() == b"x\ny\n"
     assert text_of(result) == "Created a/b/c.txt (2 lines)."
     assert details_of(result) == {

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -46,3 +48,10 @@ def case_rows(prefix: str) -> list[dict[str, Any]]:
 def run_setup(prefix: str, target: Path) -> None:
     (folder,) = CASES.glob(f"{prefix}-*")
     subprocess.run(["bash", str(folder / "setup.sh"), str(target)], check=True)
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    """Looks often until `holds`; a process outside the loop can set no event."""
+    async with asyncio.timeout(10):
+        while not holds():  # noqa: ASYNC110 -- see above
+            await asyncio.sleep(0.01)
