@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+
+import msgspec
 
 from app.agent.conversation import Conversation
 from app.agent.gate import Gate
 from app.agent.loop import AgentLoop, Caller
+from app.agent.permission import hidden_from_search
 from app.agent.policy import Mode, Policy
 from app.agent.request import Surroundings, system_prompt
 from app.agent.rules import Rule, RuleError, Rules, parse_rule
@@ -20,25 +22,23 @@ from app.agent.tool_runner import ToolRunner
 from app.agent.tools.base import Asker, Tool, ToolContext
 from app.agent.tools.registry import api_form, default_tools, select_tools
 from app.agent.tools.shell_background import ShellTask, ShellTasks
-from app.clock import Clock, SystemClock
-from app.config import Loaded, Settings, load_settings
-from app.credentials import Credentials, find_credentials, system_keyring
+from app.config import Loaded, Settings
+from app.credentials import Credentials
 from app.errors import StorageError
 from app.git import git_branch, git_root
+from app.installation import Installation, Options, model_name
 from app.models.client import AnthropicProvider
 from app.models.local import LocalProvider
 from app.models.provider import Provider, Usage
 from app.models.rehearsal.model import RehearsalProvider
 from app.models.reply import usage_from
 from app.models.usage import (
-    DEFAULT_MODEL,
     LOCAL_MODEL,
     REHEARSAL_MODEL,
     cost_usd,
     model_facts,
     price_table,
 )
-from app.paths import Places
 from app.sessions.codec import parse_transcript
 from app.sessions.envelope import Envelope
 from app.sessions.graph import GraphView, MessageGraph, open_view
@@ -47,78 +47,9 @@ from app.sessions.summary import message_usages, moment_of, title_from, warnings
 from app.state.facts import Fact, RequestMeasured, SessionOpened
 from app.state.model import Session
 from app.storage.local import FileLog
-from app.trust import is_trusted
-
-BUILT_IN = {"local": LOCAL_MODEL, "rehearsal": REHEARSAL_MODEL}
-"""What `--model` calls the built-in models, and their ids."""
 
 MOST_OUTPUT = 32_000
 """Output tokens asked for at most, thinking included."""
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """What the command line asked for (spec/cli.md)."""
-
-    prompt: str | None = None
-    model: str | None = None
-    small_model: str | None = None
-    mode: str | None = None
-    tools: tuple[str, ...] | None = None
-    allowed: tuple[str, ...] = ()
-    denied: tuple[str, ...] = ()
-    added_folders: tuple[Path, ...] = ()
-    appended_prompt: str = ""
-    settings_file: Path | None = None
-    persist: bool = True
-    session_id: str | None = None
-    resume: Path | None = None
-    """A transcript to go on with."""
-    max_turns: int | None = None
-
-    def flags(self) -> dict[str, Any]:
-        """The settings among the options, by dotted key."""
-        given: dict[str, Any] = {
-            "model": self.model,
-            "small_model": self.small_model,
-            "permissions.mode": self.mode,
-            "permissions.allow": self.allowed,
-            "permissions.deny": self.denied,
-        }
-        return {key: value for key, value in given.items() if value not in (None, ())}
-
-
-@dataclass(frozen=True, slots=True)
-class Installation:
-    """Where the app runs: folders, environment, time."""
-
-    places: Places
-    folder: Path
-    environment: Mapping[str, str]
-    clock: Clock = field(default_factory=SystemClock)
-
-    def settings(self, options: Options, *, trusted: bool | None = None) -> Loaded:
-        """All layers; the project's only where the folder is trusted."""
-        counts = is_trusted(self.places, self.folder) if trusted is None else trusted
-        root = git_root(self.folder) or self.folder
-        return load_settings(
-            self.places,
-            project=root if counts else None,
-            extra=options.settings_file,
-            flags=options.flags(),
-        )
-
-    def base_url(self, settings: Settings) -> str | None:
-        """The server's address, None for Anthropic's own."""
-        return self.environment.get("ANTHROPIC_BASE_URL") or settings.base_url
-
-    def credentials(self, settings: Settings) -> Credentials | None:
-        """The key in force. Slow where a keyring answers: call it in a thread."""
-        url = self.base_url(settings)
-        quick = find_credentials(self.environment, self.places.credentials, url, None)
-        if quick is not None and quick.source != "placeholder":
-            return quick
-        return find_credentials(self.environment, self.places.credentials, url, system_keyring())
 
 
 def choose_provider(
@@ -130,12 +61,6 @@ def choose_provider(
     if model in {"local", LOCAL_MODEL}:
         return LocalProvider(here.clock)
     return AnthropicProvider(credentials, here.clock, here.base_url(settings))
-
-
-def model_name(settings: Settings) -> str:
-    """The main model's id."""
-    name = settings.model or DEFAULT_MODEL
-    return BUILT_IN.get(name, name)
 
 
 @dataclass(slots=True)
@@ -199,6 +124,7 @@ async def open_session(
         envelope, Journal(session_id, log), view, hooks.emit, hooks.storage_failed
     )
     shells = ShellTasks(hooks.shell_changed)
+    policy = session_policy(here, options, settings)
     context = ToolContext(
         root=here.folder,
         clock=here.clock,
@@ -206,9 +132,10 @@ async def open_session(
         background=shells,
         ask=hooks.ask,
         added_roots=options.added_folders,
+        hidden=hidden_from_search(policy),
     )
     gate = Gate(
-        session_policy(here, options, settings),
+        policy,
         hooks.emit,
         cwd=lambda: context.cwd or context.root,
         can_ask=hooks.can_ask,
@@ -217,7 +144,7 @@ async def open_session(
     tools = select_tools(default_tools(), options.tools)
     runner = ToolRunner(tools, context, gate, here.clock, hooks.emit)
     caller = make_caller(here, options, model, provider, tools)
-    opened = replace(
+    opened = msgspec.structs.replace(
         opened,
         session=replace(
             opened.session,

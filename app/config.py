@@ -19,7 +19,6 @@ from app.errors import SettingsError
 from app.paths import Places, write_private
 
 PermissionModeName: TypeAlias = Literal["default", "acceptEdits", "plan", "bypassPermissions"]
-ThemeName: TypeAlias = str
 
 
 class PermissionSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -51,11 +50,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     base_url: str | None = None
     """A server that speaks the Messages API; `ANTHROPIC_BASE_URL` beats it."""
     permissions: PermissionSettings = PermissionSettings()
-    theme: ThemeName = "dusk"
+    theme: str = "dusk"
     glyphs: Literal["auto", "unicode", "ascii"] = "auto"
-    reduced_motion: bool = False
-    vim: bool = False
-    """Modal keys in the prompt."""
     keys: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])
     """`[keys]`: binding id to keys, for example `tasks = "f6"`."""
     cleanup_period_days: int = 30

@@ -6,37 +6,26 @@ Widgets call these and nothing else; what happened comes back as facts (ARCHITEC
 from __future__ import annotations
 
 import asyncio
+import importlib
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from app import trust
-from app.agent.shell_line import run_shell_line
-from app.agent.tools.base import ToolFailure
-from app.agent.tools.shell_background import ShellTask
-from app.assembly import (
-    BUILT_IN,
-    Hooks,
-    Installation,
-    Options,
-    Runtime,
-    make_caller,
-    model_name,
-    open_session,
-    rule_problems,
-)
 from app.config import Loaded, Settings, set_value
 from app.desk import DraftKeeper, QuestionDesk, shell_task
 from app.errors import ReverieError, StorageError
 from app.git import git_branch, git_root
+from app.installation import BUILT_IN, Installation, Options, model_name
 from app.models.provider import Block
 from app.models.usage import model_facts
 from app.outside import Editing, copy_to_system, project_paths
-from app.reach import Reach
+from app.reach import ChooseProvider, Reach
 from app.sessions.catalogue import transcripts
+from app.sessions.cleanup import remove_old_sessions
 from app.sessions.envelope import new_uuid
 from app.sessions.prompt_memory import PromptMemory
 from app.state import facts as f
@@ -51,6 +40,10 @@ from app.state.model import (
 from app.state.reduce import reduce
 from app.state.store import Store
 
+if TYPE_CHECKING:
+    from app.agent.tools.shell_background import ShellTask
+    from app.assembly import Runtime
+
 MODES = ("default", "acceptEdits", "plan", "bypassPermissions")
 EXIT_WAIT = 2.0
 """Seconds that leaving waits for what still runs (ARCHITECTURE.md, Concurrency)."""
@@ -59,7 +52,14 @@ EXIT_WAIT = 2.0
 class Controller:
     """One app's intents over one shared store."""
 
-    def __init__(self, here: Installation, options: Options, loaded: Loaded) -> None:
+    def __init__(
+        self,
+        here: Installation,
+        options: Options,
+        loaded: Loaded,
+        choose: ChooseProvider | None = None,
+    ) -> None:
+        """`choose` stands in for `app.assembly.choose_provider`."""
         self.here = here
         self.options = options
         self.loaded = loaded
@@ -67,7 +67,7 @@ class Controller:
         self.memory = PromptMemory(here.places.project(here.folder))
         self.drafts = DraftKeeper(self.memory, here.clock)
         self.questions = QuestionDesk(self.emit)
-        self.reach = Reach(here, self.emit, self.notice)
+        self.reach = Reach(here, self.emit, self.notice, choose)
         self.on_fault: Callable[[BaseException], None] | None = None
         """Told of a programming error in a turn, for the crash screen."""
         self._runtime: Runtime | None = None
@@ -79,15 +79,25 @@ class Controller:
 
     async def start(self) -> None:
         """Open the session that was asked for and find out whether a model can be reached."""
+        # Here and not at the top: the agent, its tools and the clients take 80 ms to import, which
+        # is a third of what the first frame may take. Later imports of them in functions are free.
+        await asyncio.to_thread(importlib.import_module, "app.assembly")
         for problem in self.loaded.problems:
             self.notice(f"A setting does not count. {problem}", "warning")
         known = trust.is_trusted(self.here.places, self.here.folder)
         if known or not trust.wants_trust(self.here.folder):
             self.emit(f.TrustSettled(known))
-        self._credentials = await asyncio.to_thread(self.here.credentials, self.loaded.settings)
+        await self.reach.find_credentials(self.loaded.settings)
         await self._open(self.options)
+        self._spawn(self._clean_up())
         if self.options.prompt and self.state.access.ready:
             await self.submit(self.options.prompt)
+
+    async def _clean_up(self) -> None:
+        days = self.loaded.settings.cleanup_period_days
+        keep = {self.state.session.session_id}
+        now = self.here.clock.now().timestamp()
+        await asyncio.to_thread(remove_old_sessions, self.here.places.projects, days, keep, now)
 
     async def close(self) -> None:
         """Stop everything within two seconds; what was said is on disk already."""
@@ -109,6 +119,8 @@ class Controller:
             await self._runtime.close()
         provider = self.reach.provider or await self.reach.connect(self.loaded.settings)
         session_id = options.resume.stem if options.resume else options.session_id or new_uuid()
+        from app.assembly import Hooks, open_session, rule_problems
+
         hooks = Hooks(
             emit=self.emit,
             storage_failed=self._storage_failed,
@@ -148,9 +160,9 @@ class Controller:
 
     # Turns
 
-    async def submit(self, text: str, images: tuple[Block, ...] = ()) -> None:
+    async def submit(self, text: str, pictures: tuple[Path, ...] = ()) -> None:
         """Send a prompt, or queue it while a turn runs. `!` in front runs a shell line."""
-        if not text.strip() and not images:
+        if not text.strip() and not pictures:
             return
         if text.strip():
             self.memory.add(text)
@@ -163,11 +175,21 @@ class Controller:
         if not self.state.access.ready:
             self.notice("No model is connected yet. Choose one on the welcome screen.", "warning")
             return
-        content: str | list[Block] = text
-        if images:
-            texts: list[Block] = [{"type": "text", "text": text}] if text.strip() else []
-            content = [*images, *texts]
-        self._begin(self._run_turn(content))
+        self._begin(self._run_turn(await self._with_pictures(text, pictures)))
+
+    async def _with_pictures(self, text: str, files: tuple[Path, ...]) -> str | list[Block]:
+        """The prompt's content; pictures that cannot be read are named and left out."""
+        from app.pictures import read_picture
+
+        blocks: list[Block] = []
+        for file in files:
+            try:
+                blocks.append(await asyncio.to_thread(read_picture, self.here.folder / file))
+            except ReverieError as error:
+                self.notice(str(error), "warning")
+        if not blocks:
+            return text
+        return [*blocks, {"type": "text", "text": text}] if text.strip() else blocks
 
     @property
     def is_busy(self) -> bool:
@@ -201,6 +223,8 @@ class Controller:
 
     async def _shell_line(self, command: str) -> None:
         runtime = self._need_runtime()
+        from app.agent.shell_line import run_shell_line
+
         await run_shell_line(
             command,
             runtime.conversation,
@@ -272,6 +296,8 @@ class Controller:
         runtime = self._need_runtime()
         provider = await self.reach.connect(settings)
         tools = tuple(runtime.runner.tools.values())
+        from app.assembly import make_caller
+
         runtime.loop.caller = make_caller(
             self.here, self.options, model_name(settings), provider, tools
         )
@@ -307,7 +333,15 @@ class Controller:
                 self.notice(str(error), "error")
             self.loaded = self.here.settings(self.options, trusted=True)
             await self._reach(self.loaded.settings)
+            self._apply_policy()
         self.emit(f.TrustSettled(trusted))
+
+    def _apply_policy(self) -> None:
+        from app.assembly import session_policy
+
+        policy = session_policy(self.here, self.options, self.loaded.settings)
+        self._need_runtime().gate.policy = policy
+        self.emit(f.ModeChanged(policy.mode))
 
     # Sessions
 
@@ -339,6 +373,8 @@ class Controller:
 
     async def project_paths(self) -> list[str]:
         """Paths to complete after `@`; empty when they cannot be listed."""
+        from app.agent.tools.base import ToolFailure
+
         try:
             return await project_paths(self.here.folder)
         except (ReverieError, ToolFailure, OSError) as error:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from app.agent.tools.base import Question
-from app.agent.tools.shell_background import ShellTask
 from app.clock import Clock
 from app.sessions.envelope import new_uuid
 from app.sessions.prompt_memory import PromptMemory
 from app.state.facts import Fact, QuestionAsked, QuestionSettled
 from app.state.model import AskedQuestion, QuestionRequest, Task
+
+if TYPE_CHECKING:
+    from app.agent.tools.base import Question
+    from app.agent.tools.shell_background import ShellTask
 
 DRAFT_PAUSE = 0.3
 """Seconds between a keystroke and the draft on disk."""

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import os
-from typing import ClassVar
+import gc
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.app import App
 from textual.binding import Binding, BindingType
 
-from app.assembly import Installation, Options
 from app.config import Loaded
 from app.controller import Controller
+from app.installation import Installation, Options
 from app.state.model import State
 from widgets.driver import driver_for
 from widgets.follow import AppTiming, Frames
@@ -20,13 +20,23 @@ from widgets.looks import theme_of
 from widgets.palette import PALETTES
 from widgets.screens.chat import ChatScreen
 
+if TYPE_CHECKING:
+    from textual.command import Provider
+
+
+def command_provider() -> type[Provider]:
+    """What ctrl+p offers; imported when it is opened, for the sake of the start."""
+    from widgets.screens.dialogs.palette import CommandProvider
+
+    return CommandProvider
+
 
 class ReverieApp(App[None]):
     """One window over one controller."""
 
     TITLE = "reverie"
-    ENABLE_COMMAND_PALETTE = False
     CSS_PATH = ["../styles/base.tcss", "../styles/chat.tcss"]  # noqa: RUF012 - Textual's own type
+    COMMANDS: ClassVar[set[Any]] = {command_provider}
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+q", "quit", "Leave", id="app.leave", show=False),
     ]
@@ -36,6 +46,7 @@ class ReverieApp(App[None]):
     ) -> None:
         """`fps` None flushes every change at once; `start` False shows the state as it is."""
         super().__init__(driver_class=driver_for())
+        self.animation_level = "none"
         self.controller = controller
         self.glyphs = choose_glyphs(controller.loaded.settings.glyphs, controller.here.environment)
         self.frames: Frames[State] = Frames(controller.store, AppTiming(self), fps=fps)
@@ -43,8 +54,15 @@ class ReverieApp(App[None]):
         for palette in PALETTES.values():
             self.register_theme(theme_of(palette))
         wanted = controller.loaded.settings.theme
-        self.theme = wanted if wanted in self.available_themes else "dusk"
+        self._wear(wanted if wanted in self.available_themes else "dusk")
         controller.on_fault = self._fault
+
+    def _wear(self, theme: str) -> None:
+        """Put on the first theme; an assignment would have the style sheet parsed twice."""
+        self.set_reactive(App.theme, theme)
+        self.set_class(self.current_theme.dark, "-dark-mode", update=False)
+        self.set_class(not self.current_theme.dark, "-light-mode", update=False)
+        self.stylesheet.set_variables(self.get_css_variables())
 
     def get_default_screen(self) -> ChatScreen:
         return ChatScreen(self.controller)
@@ -56,6 +74,8 @@ class ReverieApp(App[None]):
             self.call_after_refresh(self._begin)
 
     def _begin(self) -> None:
+        gc.freeze()  # what was imported stays for good; no collection need look at it again
+        gc.enable()
         self._starting = asyncio.create_task(self.controller.start())
         self._starting.add_done_callback(self._started)
 
@@ -74,7 +94,6 @@ class ReverieApp(App[None]):
 
 def run_app(here: Installation, options: Options, loaded: Loaded, *, debug: bool) -> int:
     """Open the app and wait until the person leaves; returns the exit code."""
-    os.environ.setdefault("TEXTUAL_ANIMATIONS", "none")
     app = ReverieApp(Controller(here, options, loaded))
     app.run()
     return app.return_code or 0

@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.agent.tools.ripgrep import ripgrep_path
 from app.agent.tools.shell_environment import shell_environment
 from app.errors import ReverieError
 
@@ -84,6 +83,8 @@ async def copy_to_system(text: str, environment: Mapping[str, str]) -> bool:
 
 async def project_paths(folder: Path) -> list[str]:
     """Paths of the project's files and folders, relative, without what git ignores."""
+    from app.agent.tools.ripgrep import ripgrep_path  # the tools are imported after the first frame
+
     program = ripgrep_path()
     process = await asyncio.create_subprocess_exec(
         program,

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from typing import TypeAlias
 
-from app.assembly import Installation, choose_provider, model_name
 from app.config import Settings
 from app.credentials import Credentials, save_key, system_keyring
 from app.errors import ReverieError
-from app.models.client import AnthropicProvider
-from app.models.detect import detect_servers
-from app.models.local import LocalProvider
+from app.installation import Installation, model_name
 from app.models.provider import ModelInfo, Provider
 from app.state.facts import AccessChanged, Fact, ServersFound
 from app.state.model import Server, Severity
+
+ChooseProvider: TypeAlias = Callable[[str, Installation, Settings, Credentials | None], Provider]
 
 
 class Reach:
@@ -25,7 +25,10 @@ class Reach:
         here: Installation,
         emit: Callable[[Fact], None],
         notice: Callable[[str, Severity], None],
+        choose: ChooseProvider | None = None,
     ) -> None:
+        """`choose` picks the provider of a model; None for `app.assembly.choose_provider`."""
+        self._choose = choose
         self._here = here
         self._emit = emit
         self._notice = notice
@@ -38,7 +41,11 @@ class Reach:
 
     async def connect(self, settings: Settings) -> Provider:
         """The provider of the settings' model, in place of the one before."""
-        provider = choose_provider(model_name(settings), self._here, settings, self._credentials)
+        # The clients are imported after the first frame: with the agent they cost 50 ms.
+        from app.assembly import choose_provider
+
+        choose = self._choose or choose_provider
+        provider = choose(model_name(settings), self._here, settings, self._credentials)
         await self.close()
         self.provider = provider
         self._emit(AccessChanged(self.is_ready))
@@ -53,6 +60,9 @@ class Reach:
 
     async def prepare(self) -> None:
         """Load what the first request needs, or look for servers when there is no model."""
+        from app.models.client import AnthropicProvider
+        from app.models.local import LocalProvider
+
         if not self.is_ready:
             await self.search()
             return
@@ -64,6 +74,8 @@ class Reach:
 
     async def search(self) -> None:
         """Ask the usual ports of this machine, all at once, for 300 ms."""
+        from app.models.detect import detect_servers
+
         found = await detect_servers()
         self._emit(ServersFound(tuple(Server(s.name, s.base_url, s.models) for s in found)))
 

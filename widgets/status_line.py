@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import time
-from datetime import UTC, datetime
-
 from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
@@ -12,6 +9,7 @@ from textual.strip import Strip
 from textual.timer import Timer
 from textual.widget import Widget
 
+from app.clock import Clock
 from app.state import select
 from app.state.model import Live, State
 from widgets.follow import Follow
@@ -35,9 +33,10 @@ Part = tuple[str, str]
 class StatusLine(Follow, Widget):
     """One line; what does not fit drops from the right, the keys stay."""
 
-    def __init__(self, keys: str, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name
-        super().__init__(id=id)
+    def __init__(self, keys: str, clock: Clock) -> None:
+        super().__init__()
         self._keys = keys
+        self._clock = clock
         self._state: State | None = None
         self._timer: Timer | None = None
 
@@ -97,7 +96,7 @@ class StatusLine(Follow, Widget):
         if used:
             parts.append((tokens_in_words(used), "muted"))
             parts.append((cost_in_words(limits.cost_usd), "muted"))
-        remaining = limits.cache.remaining(datetime.now(UTC))
+        remaining = limits.cache.remaining(self._clock.now())
         if remaining is not None:
             seconds = remaining.total_seconds()
             parts.append((f"cache {seconds_in_words(seconds) if seconds else 'cold'}", "muted"))
@@ -113,9 +112,9 @@ class StatusLine(Follow, Widget):
             return _ended(live, state, glyphs.on, glyphs.off)
         word = _PHASES.get(live.phase, live.phase)
         if live.phase == "retrying" and live.retry is not None:
-            left = live.retry.until - time.monotonic()
+            left = live.retry.until - self._clock.monotonic()
             return f"{glyphs.on} {word} in {seconds_in_words(left)}", "warn"
-        elapsed = seconds_in_words(time.monotonic() - live.started)
+        elapsed = seconds_in_words(self._clock.monotonic() - live.started)
         return f"{glyphs.on} {word} {elapsed}", "accent"
 
 

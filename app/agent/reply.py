@@ -48,8 +48,12 @@ class Reply:
 
     @property
     def whole_blocks(self) -> list[Block]:
-        """The blocks that have ended, in order."""
-        return [self.blocks[index] for index in sorted(self.blocks)]
+        """The blocks that have ended, in order, and text whose end a server forgot to tell."""
+        found = dict(self.blocks)
+        for index, block in self.open.items():
+            if block.kind == "text" and index not in found:
+                found[index] = {"type": "text", "text": block.text}
+        return [found[index] for index in sorted(found)]
 
     @property
     def half_made_calls(self) -> list[Block]:

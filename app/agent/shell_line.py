@@ -1,6 +1,6 @@
 """A shell line of the person's own (`!` in the prompt): run in the session's shell.
 
-The model is told of it: it stands in the transcript as the input and output echoes of transcripts.md, a5.
+It stands in the transcript as the input and output echoes of transcripts.md, a5, for the model too.
 """
 
 from __future__ import annotations

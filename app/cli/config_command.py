@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from app.assembly import Installation, Options, rule_problems
+from app.assembly import rule_problems
 from app.cli.opening import find_installation
 from app.cli.output import JsonObject, json_text, print_json, print_lines
 from app.cli.parser import Parser
 from app.config import parse_value, set_value, setting_keys, settings_files, value_of
 from app.git import git_root
+from app.installation import Installation, Options
 from app.trust import is_trusted
 
 

@@ -16,9 +16,10 @@ from urllib.parse import urlsplit
 
 from app.agent.tools.base import ToolFailure
 from app.agent.tools.ripgrep import ripgrep_path
-from app.assembly import Installation, Options, rule_problems
+from app.assembly import rule_problems
 from app.config import Loaded
 from app.git import git_branch, git_root
+from app.installation import Installation, Options
 from app.models.client import DEFAULT_BASE_URL, WAYS_IN
 from app.models.errors import LocalModelMissing
 from app.models.local import find_weights

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from app.assembly import Installation
 from app.cli.doctor import Check, checks
 from app.cli.opening import find_installation
 from app.cli.output import print_json, print_lines
 from app.cli.parser import Parser
 from app.errors import ReverieError
+from app.installation import Installation
 from app.paths import find_places
 
 

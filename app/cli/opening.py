@@ -6,9 +6,9 @@ import logging
 import os
 from pathlib import Path
 
-from app.assembly import Installation, Options
 from app.cli.parser import Flags, split_names
 from app.errors import ReverieError, SessionNotFound, StorageError, UsageError
+from app.installation import Installation, Options
 from app.paths import Places, find_places, make_private_folder, working_folder
 from app.sessions.catalogue import find_transcript, is_session_id, newest_transcript
 

@@ -9,11 +9,12 @@ from typing import Any, cast
 from app.agent.permission import judge
 from app.agent.policy import Policy, Verdict
 from app.agent.tools.registry import default_tools
-from app.assembly import Options, rule_problems, session_policy
+from app.assembly import rule_problems, session_policy
 from app.cli.opening import find_installation
 from app.cli.output import JsonObject, note, print_json, print_lines
 from app.cli.parser import Parser
 from app.errors import UsageError
+from app.installation import Options
 
 _MAIN_ARGUMENT = {
     "Bash": "command",

@@ -9,16 +9,7 @@ from contextlib import aclosing
 from typing import cast
 
 from app.agent.loop import TurnResult
-from app.assembly import (
-    Hooks,
-    Installation,
-    Options,
-    Runtime,
-    choose_provider,
-    model_name,
-    open_session,
-    rule_problems,
-)
+from app.assembly import Hooks, Runtime, choose_provider, open_session, rule_problems
 from app.cli.events import Ending, init_event, result_event
 from app.cli.opening import options_from
 from app.cli.output import Output, note
@@ -30,6 +21,7 @@ from app.config import Loaded
 from app.credentials import Credentials
 from app.errors import ReverieError
 from app.git import git_root
+from app.installation import Installation, Options, model_name
 from app.models.client import WAYS_IN
 from app.models.errors import NoCredentials
 from app.models.provider import Provider

@@ -8,19 +8,13 @@ from typing import Any
 
 from app.agent.request import build_request
 from app.agent.tools.registry import default_tools
-from app.assembly import (
-    Installation,
-    Options,
-    choose_provider,
-    make_caller,
-    model_name,
-    spent,
-)
+from app.assembly import choose_provider, make_caller, spent
 from app.cli.opening import find_installation
 from app.cli.output import JsonObject, print_json, print_lines
 from app.cli.parser import Parser
 from app.cli.transcript import Transcript, read_transcript
 from app.errors import ReverieError, SessionNotFound
+from app.installation import Installation, Options, model_name
 from app.models.clean import clean
 from app.plain_text import cut
 from app.sessions.catalogue import find_transcript, newest_transcript, transcripts

@@ -45,9 +45,9 @@ def transcripts(places: Places, folder: Path) -> list[tuple[float, Path]]:
     try:
         with os.scandir(places.project(folder)) as entries:
             for entry in entries:
-                stem, suffix = os.path.splitext(entry.name)
-                if suffix == ".jsonl" and is_session_id(stem) and entry.is_file():
-                    found.append((entry.stat().st_mtime, Path(entry.path)))
+                file = Path(entry.path)
+                if file.suffix == ".jsonl" and is_session_id(file.stem) and entry.is_file():
+                    found.append((entry.stat().st_mtime, file))
     except OSError:
         return []
     return sorted(found, reverse=True)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import dataclass
 from typing import cast
+
+from msgspec import Struct
 
 from app.sessions.records import JsonObject, Record, parse_record
 
@@ -14,8 +15,7 @@ _MAX_ATTEMPTS = 20_000  # objects tried in one broken line; real ones hold a few
 _decode = json.JSONDecoder(strict=False).raw_decode
 
 
-@dataclass(frozen=True, slots=True)
-class Flaw:
+class Flaw(Struct, frozen=True):
     """Something on a line that could not be read as it should: what, and where."""
 
     kind: str
@@ -23,8 +23,7 @@ class Flaw:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
-class Parsed:
+class Parsed(Struct, frozen=True):
     """The records of a file in file order, and what was wrong with its lines."""
 
     records: tuple[Record, ...]

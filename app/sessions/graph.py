@@ -7,17 +7,17 @@ an old state costs nothing and folding a record is O(1) (ARCHITECTURE.md, The fl
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import cast
+
+from msgspec import Struct
 
 from app.sessions.records import Record
 
 _RETRACTING = frozenset({"api_refusal", "model_refusal_fallback"})
 
 
-@dataclass(frozen=True, slots=True)
-class Defects:
+class Defects(Struct, frozen=True):
     """What is wrong with the links between records; every number is a count of records."""
 
     orphan_parents: int
@@ -203,8 +203,7 @@ class MessageGraph:
         return Defects(orphans, self._duplicates, self._cycles, dangling)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class GraphView:
+class GraphView(Struct, frozen=True, eq=False):
     """A frozen look at a graph that goes on growing: its first `length` records, and a leaf."""
 
     graph: MessageGraph

@@ -1,4 +1,4 @@
-"""What was typed in a project: earlier prompts for the arrow keys, and drafts that were not sent."""
+"""What was typed in a project: earlier prompts for the arrow keys, and unsent drafts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FRESH = "new"
 
 
 class PromptMemory:
-    """The history and drafts of one project. Damage in its files costs what was damaged, no more."""
+    """The history and drafts of one project. Damage in its files costs what was damaged only."""
 
     def __init__(self, folder: Path) -> None:
         """`folder` is the project's data folder."""

@@ -7,7 +7,6 @@ order the conversation are decoded at load time (transcripts.md, a2 to a6).
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
 from typing import Any, cast
 
 import msgspec
@@ -48,8 +47,7 @@ class _Line(msgspec.Struct):
 _decoder = msgspec.json.Decoder(_Line)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Record:
+class Record(msgspec.Struct, frozen=True, eq=False, gc=False):
     """One JSON object of a transcript. Two records are equal only when they are the same one."""
 
     raw: bytes
@@ -68,7 +66,7 @@ class Record:
     tool_results: tuple[str, ...] = ()
     line: int = 0
     """The physical line it was read from, from 1; 0 for one that was made in this process."""
-    decoded: JsonObject | None = field(default=None, repr=False)
+    decoded: JsonObject | None = None
 
     @property
     def data(self) -> JsonObject:
@@ -174,9 +172,9 @@ def _lenient_line(data: JsonObject) -> _Line:
         line.message = _Message(text(fields, "id"), text(fields, "model"))
         content = fields.get("content")
         if isinstance(content, list):
-            blocks = [b for b in cast("list[object]", content) if isinstance(b, dict)]
             line.message.content = [
                 _Block(text(b, "type"), text(b, "id"), text(b, "tool_use_id"))
-                for b in cast("list[JsonObject]", blocks)
+                for b in cast("list[JsonObject]", content)
+                if isinstance(b, dict)  # pyright: ignore[reportUnnecessaryIsInstance] - a file may hold anything
             ]
     return line

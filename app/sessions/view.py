@@ -8,7 +8,7 @@ every tool_use has exactly one result right behind it, nothing is empty, ids are
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import cast
 
 from app.sessions.graph import MessageGraph
 from app.sessions.prompts import blocks_of, content_of, user_kind
@@ -156,7 +156,11 @@ class _Builder:
             self._put("user", [self._result(tool_id) for tool_id in uses])
 
     def _result(self, tool_id: str) -> JsonObject:
-        candidates = [h for h in self.graph.results.get(tool_id, []) if self.graph.hangs_on(h, self.on_walk)]
+        candidates = [
+            here
+            for here in self.graph.results.get(tool_id, [])
+            if self.graph.hangs_on(here, self.on_walk)
+        ]
         candidates.sort(key=lambda h: (h not in self.on_walk, h))
         for here in candidates:
             for block in blocks_of(content_of(self.graph.records[here].data)):
@@ -253,8 +257,8 @@ def _only_thinking(blocks: list[JsonObject]) -> bool:
 def _clean_block(block: JsonObject) -> JsonObject:
     """A copy without keys that belong to the transcript or to an earlier request's cache."""
     if block["type"] == "tool_use":
-        arguments: Any = block.get("input")
-        fields = arguments if isinstance(arguments, dict) else {}
+        arguments: object = block.get("input")
+        fields = cast("JsonObject", arguments) if isinstance(arguments, dict) else {}
         return {
             "type": "tool_use",
             "id": block["id"],

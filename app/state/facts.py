@@ -1,13 +1,15 @@
 """What happened: every change of the state is one of these, and there are no others.
 
-A fact belongs to the slices whose union names it; `app.state.reduce` folds it there.
+A fact belongs to the slices whose union names it; `app.state.reduce` folds it there. Structs, not
+dataclasses, which cost 0.4 ms each at import: 11 ms before the first frame.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from app.models.provider import Limit, Usage
 from app.sessions.graph import GraphView
@@ -25,8 +27,7 @@ from app.state.model import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class SessionOpened:
+class SessionOpened(Struct, frozen=True):
     """A session came on screen: new, resumed or switched to."""
 
     session: Session
@@ -35,8 +36,7 @@ class SessionOpened:
     context_window: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class RecordsAppended:
+class RecordsAppended(Struct, frozen=True):
     """Records were written to the transcript of this session; `view` is its graph after them."""
 
     session_id: str
@@ -44,15 +44,13 @@ class RecordsAppended:
     view: GraphView
 
 
-@dataclass(frozen=True, slots=True)
-class HeadMoved:
+class HeadMoved(Struct, frozen=True):
     """Another branch of the same session came on screen."""
 
     view: GraphView
 
 
-@dataclass(frozen=True, slots=True)
-class ModelChosen:
+class ModelChosen(Struct, frozen=True):
     """Later turns go to this model."""
 
     model: str
@@ -60,42 +58,36 @@ class ModelChosen:
     context_window: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class ModeChanged:
+class ModeChanged(Struct, frozen=True):
     """Later tool calls are judged in this permission mode."""
 
     mode: str
 
 
-@dataclass(frozen=True, slots=True)
-class GitBranchSeen:
+class GitBranchSeen(Struct, frozen=True):
     """The working folder's git branch; empty outside of git."""
 
     branch: str
 
 
-@dataclass(frozen=True, slots=True)
-class TurnStarted:
+class TurnStarted(Struct, frozen=True):
     """A prompt was accepted and its turn began."""
 
     turn_id: str
     at: float
 
 
-@dataclass(frozen=True, slots=True)
-class RequestSent:
+class RequestSent(Struct, frozen=True):
     """A model call began; the blocks of an earlier attempt are void."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReplyGrew:
+class ReplyGrew(Struct, frozen=True):
     """The reply's blocks as they stand now; at most one a frame."""
 
     blocks: tuple[OpenBlock, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class RetryScheduled:
+class RetryScheduled(Struct, frozen=True):
     """An attempt failed; the next one begins by itself."""
 
     attempt: int
@@ -103,44 +95,38 @@ class RetryScheduled:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class ToolQueued:
+class ToolQueued(Struct, frozen=True):
     """The model called a tool; it has not begun."""
 
     tool_id: str
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class ToolAsked:
+class ToolAsked(Struct, frozen=True):
     """A tool call waits for the person's permission or answer."""
 
     tool_id: str
 
 
-@dataclass(frozen=True, slots=True)
-class ToolStarted:
+class ToolStarted(Struct, frozen=True):
     """A tool call runs."""
 
     tool_id: str
     at: float
 
 
-@dataclass(frozen=True, slots=True)
-class ToolProgressed:
+class ToolProgressed(Struct, frozen=True):
     """The last lines that a running tool has printed."""
 
     tool_id: str
     output: str
 
 
-@dataclass(frozen=True, slots=True)
-class InterruptRequested:
+class InterruptRequested(Struct, frozen=True):
     """The person stopped the turn; it is winding up."""
 
 
-@dataclass(frozen=True, slots=True)
-class TurnEnded:
+class TurnEnded(Struct, frozen=True):
     """A turn is wholly over."""
 
     turn_id: str
@@ -149,50 +135,43 @@ class TurnEnded:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
-class MessageQueued:
+class MessageQueued(Struct, frozen=True):
     """Something was typed while a turn was running."""
 
     message: QueuedMessage
 
 
-@dataclass(frozen=True, slots=True)
-class MessageUnqueued:
+class MessageUnqueued(Struct, frozen=True):
     """A queued message was sent, taken back or removed."""
 
     id: str
 
 
-@dataclass(frozen=True, slots=True)
-class PermissionAsked:
+class PermissionAsked(Struct, frozen=True):
     """A tool call needs the person's word."""
 
     request: PermissionRequest
 
 
-@dataclass(frozen=True, slots=True)
-class PermissionSettled:
+class PermissionSettled(Struct, frozen=True):
     """A permission request was answered or became void."""
 
     id: str
 
 
-@dataclass(frozen=True, slots=True)
-class QuestionAsked:
+class QuestionAsked(Struct, frozen=True):
     """The model asks the person something."""
 
     request: QuestionRequest
 
 
-@dataclass(frozen=True, slots=True)
-class QuestionSettled:
+class QuestionSettled(Struct, frozen=True):
     """A question was answered, declined or became void."""
 
     id: str
 
 
-@dataclass(frozen=True, slots=True)
-class RequestMeasured:
+class RequestMeasured(Struct, frozen=True):
     """A model call ended and was counted."""
 
     usage: Usage
@@ -201,57 +180,49 @@ class RequestMeasured:
     """When the call began."""
 
 
-@dataclass(frozen=True, slots=True)
-class LimitsReported:
+class LimitsReported(Struct, frozen=True):
     """The server said what it still allows."""
 
     allowances: tuple[Limit, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class TaskChanged:
+class TaskChanged(Struct, frozen=True):
     """A background job began, went on or ended."""
 
     task: Task
 
 
-@dataclass(frozen=True, slots=True)
-class TaskForgotten:
+class TaskForgotten(Struct, frozen=True):
     """An ended background job left the list."""
 
     id: str
 
 
-@dataclass(frozen=True, slots=True)
-class NoticePosted:
+class NoticePosted(Struct, frozen=True):
     """Something the person should know; one with the same id is replaced."""
 
     notice: Notice
 
 
-@dataclass(frozen=True, slots=True)
-class NoticeDismissed:
+class NoticeDismissed(Struct, frozen=True):
     """A notice has been read."""
 
     id: int
 
 
-@dataclass(frozen=True, slots=True)
-class AccessChanged:
+class AccessChanged(Struct, frozen=True):
     """A model can be reached, or none can."""
 
     ready: bool
 
 
-@dataclass(frozen=True, slots=True)
-class TrustSettled:
+class TrustSettled(Struct, frozen=True):
     """Whether the folder's own settings count."""
 
     trusted: bool
 
 
-@dataclass(frozen=True, slots=True)
-class ServersFound:
+class ServersFound(Struct, frozen=True):
     """The search for servers on this machine has ended."""
 
     servers: tuple[Server, ...]

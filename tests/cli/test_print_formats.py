@@ -1,13 +1,15 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
 import subprocess
 import sys
 import uuid
 
 from tests.cli.runner import SECRET, Cli
 from tests.fakes.messages_server import MessagesServer
-from tests.fakes.script import Reply, text, tool_use
+from tests.fakes.script import RawSse, Reply, text, tool_use, wire_events
 
 RESULT_KEYS = {
     "subtype",
@@ -124,6 +126,22 @@ def test_a_malformed_user_line_ends_the_run(cli: Cli, server: MessagesServer) ->
     results = [event for event in done.events if event["type"] == "result"]
     assert [result["is_error"] for result in results] == [False, True]
     assert len(server.calls) == 1
+
+
+def test_odd_characters_are_safe_for_pipes_and_terminals(cli: Cli, server: MessagesServer) -> None:
+    odd = "half \ud83d \x1b]0;title\x07 \u202eend"
+    events = wire_events(Reply((text(odd),), piece=100), "msg_1", "claude-opus-5-5")
+    wire = "".join(f"event: {e['type']}\ndata: {json.dumps(e)}\n\n" for e in events)
+    server.queue(RawSse(wire.encode()), times=3)
+    assert cli.ask("hi").out == odd.replace("\ud83d", "?") + "\n"
+    assert cli.ask("hi", "--output-format", "json").json["result"] == odd
+    terminal, side = pty.openpty()
+    process = cli.start("-p", "hi", stdout=side)
+    process.communicate(timeout=60)
+    os.close(side)
+    shown = os.read(terminal, 10_000).decode()
+    os.close(terminal)
+    assert shown == "half \ufffd ␛]0;title␇ <202e>end\r\n"
 
 
 def test_textual_is_not_imported_by_a_print_run(cli: Cli) -> None:

@@ -82,6 +82,22 @@ def test_a_closed_stdout_ends_quietly(cli: Cli, server: MessagesServer) -> None:
     assert (process.returncode, err) == (0, b"")
 
 
+def test_a_stdout_that_closes_in_mid_turn_ends_the_turn(cli: Cli, server: MessagesServer) -> None:
+    call = tool_use("Bash", {"command": "echo $$ > pid; sleep 1; echo over"}, "toolu_1")
+    server.queue(Reply((call,), stop_reason="tool_use"))
+    process = cli.start(
+        "-p", "go", "--dangerously-skip-permissions", "--output-format", "stream-json"
+    )
+    wait_for_text(cli.project / "pid")
+    assert process.stdout is not None
+    process.stdout.close()
+    assert process.stderr is not None
+    assert (process.stderr.read(), process.wait(30)) == (b"", 0)
+    process.stderr.close()
+    assert len(server.calls) == 1
+    assert (cli.ask("go on", "--continue").code, history_fault(server.last)) == (0, None)
+
+
 def test_a_stdout_that_cannot_be_written_is_an_error(cli: Cli) -> None:
     with open("/dev/full", "wb") as full:
         done = cli.ask("hi", stdout=full)

@@ -64,14 +64,14 @@ def test_flags_reach_the_request(cli: Cli, server: MessagesServer) -> None:
 
 def test_what_does_not_count_is_said(cli: Cli) -> None:
     cli.config.mkdir()
-    (cli.config / "settings.toml").write_text('modle = "x"\nvim = 3\n')
+    (cli.config / "settings.toml").write_text('modle = "x"\nglyphs = 3\n')
     (cli.project / ".reverie").mkdir()
     (cli.project / ".reverie" / "settings.toml").write_text('model = "from-the-project"\n')
     done = cli.ask("hi", "--settings", "missing.toml", "--allowed-tools", "Bash(")
     assert (done.code, done.out) == (0, "ok\n")
     for part in (
         "settings.toml:1: modle",
-        "settings.toml:2: vim",
+        "settings.toml:2: glyphs",
         "missing.toml: there is no such file",
         "Bash(",
         "not trusted",

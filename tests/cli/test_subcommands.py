@@ -10,7 +10,7 @@ def test_settings_are_read_and_written(offline: Cli) -> None:
     got = offline.run("config", "get", "permissions.mode", "--json").json
     assert (got["value"], got["origin"]) == ("plan", "user")
     assert "permissions.mode = " in offline.run("config", "get").out
-    for words in (["set", "vim", "maybe"], ["set", "no_such", "1"], ["get", "no_such"]):
+    for words in (["set", "glyphs", "maybe"], ["set", "no_such", "1"], ["get", "no_such"]):
         done = offline.run("config", *words)
         assert (done.code, done.out, len(done.told)) == (1, "", 1)
 

@@ -26,3 +26,11 @@ class FakeClock:
         self.slept.append(seconds)
         self.advance(seconds)
         await asyncio.sleep(0)
+
+
+class StillClock(FakeClock):
+    """Waiting is instant and takes no time: only the test moves the clock."""
+
+    async def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        await asyncio.sleep(0)

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from app.assembly import Hooks, Installation, Options, Runtime, open_session
+from app.assembly import Hooks, Runtime, open_session
+from app.installation import Installation, Options
 from app.paths import Places
 from app.sessions.codec import parse_transcript
 from app.sessions.graph import open_view

@@ -124,7 +124,7 @@ def prompts_on_the_chain(view: GraphView) -> list[str]:
     return texts
 
 
-@settings(max_examples=3000, deadline=2_000, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=200, deadline=2_000, suppress_health_check=[HealthCheck.too_slow])
 @given(st.sampled_from(SOURCES), damages)
 def test_a_damaged_transcript_still_makes_a_valid_request(source: Path, done: list[Damage]) -> None:
     lines = [line for line in source.read_bytes().split(b"\n") if line]
@@ -144,7 +144,7 @@ def test_a_damaged_transcript_still_makes_a_valid_request(source: Path, done: li
     assert missing == []
 
 
-@settings(max_examples=2000, deadline=2_000)
+@settings(max_examples=100, deadline=2_000)
 @given(st.sampled_from(SOURCES), damages)
 def test_whole_lines_are_never_lost(source: Path, done: list[Damage]) -> None:
     lines = [line for line in source.read_bytes().split(b"\n") if line]

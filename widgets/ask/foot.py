@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 
 from textual.app import ComposeResult
@@ -27,7 +26,7 @@ TYPING_PAUSE = 0.3
 class Foot(Vertical):
     """Shows one box at a time; no key that was typed for the prompt answers it by accident."""
 
-    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, now: Callable[[], float]) -> None:
         super().__init__(id="foot")
         self._now = now
         self._typed = float("-inf")

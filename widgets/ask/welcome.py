@@ -7,17 +7,18 @@ from textual.content import Content
 from app.state.model import Access, Server
 from widgets.ask.choices import Choice, ChoiceBox
 
-MOST_SERVERS = 4
-
 
 def welcome_box(access: Access) -> ChoiceBox:
     """The box for what is known now; values are `key`, `local`, `rehearsal`, `server:N`, `look`."""
-    choices = [Choice("1", "key         enter an Anthropic API key", "key"), *_servers(access)]
-    choices += [
+    first, *others = _servers(access)
+    choices = [
+        Choice("1", "key            enter an Anthropic API key", "key"),
+        first,
         Choice(
-            "3", "built-in    SmolLM2-135M on this machine: offline, chat only, no tools", "local"
+            "3", "built-in       SmolLM2-135M on this machine: offline, chat, no tools", "local"
         ),
-        Choice("4", "rehearsal   a scripted model that shows everything, no network", "rehearsal"),
+        Choice("4", "rehearsal      a scripted model that shows the app, no network", "rehearsal"),
+        *others,
     ]
     body = [
         Content("Reverie works with Claude, or with any server that speaks the Messages API."),

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
-from textual.geometry import Size
+from textual.geometry import Region, Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.selection import Selection
@@ -47,6 +47,7 @@ class BlockView(ScrollView, can_focus=True):
         self._seen = 0
         self._missed = 0
         self._holding = False
+        self._base = Style.null()
 
     def on_mount(self) -> None:
         self._new_renderer()
@@ -203,12 +204,17 @@ class BlockView(ScrollView, can_focus=True):
 
     # Drawing
 
+    def render_lines(self, crop: Region) -> list[Strip]:
+        # Found once a paint: the property walks up all ancestors, which cost more than the lines.
+        self._base = self.rich_style
+        return super().render_lines(crop)
+
     def render_line(self, y: int) -> Strip:
         width = self.size.width
         line = self.scroll_offset.y + y
         index = self._map.locate(line)
         if index < 0 or line >= self._map.total:
-            return Strip.blank(width, self.rich_style)
+            return self.empty_line(y) if not self.blocks else Strip.blank(width, self._base)
         inside = line - self._map.start(index) - self._gap(index)
         strips = self._lay_out(index)
         strip = strips[inside] if 0 <= inside < len(strips) else Strip.blank(0)
@@ -216,8 +222,12 @@ class BlockView(ScrollView, can_focus=True):
         if inside >= 0 and index == self.cursor and self.has_focus:
             strip = strip.apply_style(Style(bgcolor=palette_of(self.app).raised))
         else:
-            strip = strip.apply_style(self.rich_style)
+            strip = strip.apply_style(self._base)
         return self._with_selection(strip, line).apply_offsets(0, line)
+
+    def empty_line(self, y: int) -> Strip:
+        """A row of the view while there is no block."""
+        return Strip.blank(self.size.width, self._base)
 
     def _with_selection(self, strip: Strip, line: int) -> Strip:
         selection = self.text_selection

@@ -5,9 +5,12 @@ from __future__ import annotations
 import time
 from typing import ClassVar
 
+from rich.segment import Segment
+from rich.style import Style
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.message import Message
+from textual.strip import Strip
 
 from app.state import select
 from app.state.model import Live, Session
@@ -15,6 +18,17 @@ from widgets.conversation.block_view import BlockView
 from widgets.conversation.blocks import Fold, PromptBlock, copied_text, fold_of, foldable
 from widgets.conversation.feed import Feed
 from widgets.follow import Follow
+from widgets.looks import palette_of
+
+HINTS = (
+    ("enter", "sends, shift+enter or ctrl+j begins a new line"),
+    ("/", "commands"),
+    ("@", "a path of this project"),
+    ("!", "a shell line of your own"),
+    ("shift+tab", "how much the model may do without asking"),
+    ("f1", "every key"),
+)
+HINT_WIDTH = 58
 
 SHARE = 3
 """The open block is drawn again after this many times the time its last drawing took."""
@@ -104,6 +118,22 @@ class Conversation(Follow, BlockView):
             self.blocks_changed(changed)
         ended = time.monotonic()
         self._next_drawing = ended + SHARE * (ended - began)
+
+    def empty_line(self, y: int) -> Strip:
+        """Teaches the first keys, in the middle of an empty screen."""
+        row = y - max(self.size.height // 2 - len(HINTS), 0)
+        if not 0 <= row < len(HINTS):
+            return super().empty_line(y)
+        key, words = HINTS[row]
+        margin = max((self.size.width - HINT_WIDTH) // 2, 0)
+        palette = palette_of(self.app)
+        segments = [
+            Segment(" " * margin),
+            Segment(key.ljust(10), Style(color=palette.accent)),
+            Segment(words, Style(color=palette.muted)),
+        ]
+        strip = Strip(segments).extend_cell_length(self.size.width).crop(0, self.size.width)
+        return strip.apply_style(self.rich_style)
 
     # Keys
 

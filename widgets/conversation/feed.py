@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Any, cast
+
+from msgspec.structs import replace
 
 from app.plain_text import plain
 from app.sessions.graph import GraphView, MessageGraph

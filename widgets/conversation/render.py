@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+from typing import TYPE_CHECKING
+
 from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
 from rich.style import Style
@@ -18,10 +21,12 @@ from widgets.conversation.blocks import (
     ThinkingBlock,
 )
 from widgets.conversation.cards import BodyLine, body_lines
-from widgets.conversation.markdown_style import MarkdownPainter
 from widgets.conversation.wrap import wrap
 from widgets.glyphs import Glyphs
 from widgets.palette import Palette
+
+if TYPE_CHECKING:
+    from widgets.conversation.markdown_style import MarkdownPainter
 
 PROSE_WIDTH = 100
 """Cells of prose at most (spec/look.md, Language)."""
@@ -40,7 +45,6 @@ class Renderer:
     def __init__(self, palette: Palette, glyphs: Glyphs) -> None:
         self._palette = palette
         self._glyphs = glyphs
-        self._painter = MarkdownPainter(palette)
         self._text = Style.parse(palette.text)
         self._muted = Style.parse(palette.muted)
         self._user = Style.parse(palette.user)
@@ -54,6 +58,14 @@ class Renderer:
             "added": Style.parse(palette.added),
             "removed": Style.parse(palette.removed),
         }
+
+    @cached_property
+    def _painter(self) -> MarkdownPainter:
+        # Here and not at the top: rich's Markdown and the lexers take 45 ms to import, and the
+        # first frame shows neither.
+        from widgets.conversation.markdown_style import MarkdownPainter
+
+        return MarkdownPainter(self._palette)
 
     def render(self, block: Block, width: int) -> list[Strip]:
         """The lines of a block, none wider than `width` cells; at least one."""

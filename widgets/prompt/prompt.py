@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import ClassVar
 
 from textual import events
@@ -31,7 +32,8 @@ class Prompt(TextArea):
         Binding("down", "down", "Later", id="prompt.later"),
         Binding("ctrl+c", "clear", "Clear", id="prompt.clear"),
         Binding("ctrl+g", "edit", "Editor", id="prompt.editor"),
-        Binding("ctrl+d", "delete_right", "Delete right", show=False, id="prompt.delete_right"),
+        Binding("ctrl+d", "delete_or_leave", "Delete right", id="prompt.delete_right"),
+        Binding("delete", "delete_or_drop", "Delete", id="prompt.delete"),
         Binding("ctrl+b", "cursor_left", show=False),
         Binding("ctrl+f", "cursor_right", show=False),
         Binding("alt+b", "cursor_word_left", show=False),
@@ -41,11 +43,12 @@ class Prompt(TextArea):
     ]
 
     class Sent(Message):
-        """The person sent the text."""
+        """The person sent the text, with the pictures whose chips were in it."""
 
-        def __init__(self, text: str) -> None:
+        def __init__(self, text: str, pictures: tuple[Path, ...] = ()) -> None:
             super().__init__()
             self.text = text
+            self.pictures = pictures
 
     class CompletionWanted(Message):
         """A word wants to be completed, or with None no longer."""
@@ -73,6 +76,9 @@ class Prompt(TextArea):
     class QueueAsked(Message):
         """The person wants back what was queued last."""
 
+    class DropAsked(Message):
+        """The person wants what was queued last to be forgotten."""
+
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name
         self.earlier: Sequence[str] = ()
         """Earlier prompts, oldest first."""
@@ -84,6 +90,7 @@ class Prompt(TextArea):
         self._wanted: Wanted | None = None
         self._chosen = 0
         self._closed_word: Wanted | None = None
+        self._taking = False
         super().__init__(
             id=id,
             soft_wrap=True,
@@ -103,8 +110,11 @@ class Prompt(TextArea):
 
     def take(self, text: str) -> None:
         """Replace the text; the cursor goes to its end."""
+        self._taking = True
         self.load_text(plain(text))
         self.move_cursor(self.document.end)
+        self._taking = False
+        self._closed_word = self._word()  # a list over a recalled text would take the arrow keys
 
     def put_in_front(self, texts: Sequence[str]) -> None:
         """Put texts in front of the draft, each on lines of its own."""
@@ -163,10 +173,10 @@ class Prompt(TextArea):
         if line.endswith("\\") and column == len(line):
             self.replace("\n", (row, column - 1), (row, column))
             return
-        text = self.whole_text
-        if text.strip():
+        text, pictures = self._pastes.take_pictures(self.whole_text)
+        if text.strip() or pictures:
             self.clear_draft()
-            self.post_message(self.Sent(text))
+            self.post_message(self.Sent(text, pictures))
 
     def action_clear(self) -> None:
         """Copy what is selected; else empty the prompt, or ask to leave when it is empty."""
@@ -174,6 +184,20 @@ class Prompt(TextArea):
             self.action_copy()
         else:
             self.post_message(self.ClearAsked())
+
+    def action_delete_or_leave(self) -> None:
+        """Delete to the right; in an empty prompt ask to leave."""
+        if self.text:
+            self.action_delete_right()
+        else:
+            self.post_message(self.ClearAsked())
+
+    def action_delete_or_drop(self) -> None:
+        """Delete to the right; in an empty prompt forget what was queued last."""
+        if self.text or not self.has_queue:
+            self.action_delete_right()
+        else:
+            self.post_message(self.DropAsked())
 
     def action_newline(self) -> None:
         """Begin a new line."""
@@ -244,10 +268,14 @@ class Prompt(TextArea):
         super()._watch_selection(previous_selection, selection)  # pyright: ignore[reportArgumentType] - handed on as it came
         self._look_for_word()
 
-    def _look_for_word(self) -> None:
+    def _word(self) -> Wanted | None:
         row, column = self.cursor_location
-        line = self.document.get_line(row)
-        wanted = wanted_at(line, column, first_line=row == 0)
+        return wanted_at(self.document.get_line(row), column, first_line=row == 0)
+
+    def _look_for_word(self) -> None:
+        if self._taking:
+            return
+        wanted = self._word()
         if wanted != self._closed_word:
             self._closed_word = None
         if wanted == self._wanted or (wanted is not None and wanted == self._closed_word):

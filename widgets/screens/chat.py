@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, on
@@ -46,6 +45,7 @@ NARROW = 100
 IDLE_KEYS = "enter Send  f1 Help  f2 Tasks"
 BUSY_KEYS = "esc Interrupt  f1 Help  f2 Tasks"
 READING_KEYS = "tab Prompt  enter Open  y Copy  / Find"
+CHOOSING_KEYS = "enter Choose  esc Cancel"
 
 
 class ChatScreen(ChatCommands, Follow, Screen[None]):
@@ -78,8 +78,8 @@ class ChatScreen(ChatCommands, Follow, Screen[None]):
         yield NoticeRows()
         yield QueueRows()
         yield OfferRows()
-        yield Foot()
-        yield StatusLine(IDLE_KEYS)
+        yield Foot(self.controller.here.clock.monotonic)
+        yield StatusLine(IDLE_KEYS, self.controller.here.clock)
 
     @property
     def foot(self) -> Foot:
@@ -129,10 +129,15 @@ class ChatScreen(ChatCommands, Follow, Screen[None]):
         if stopped and live.queue:
             self.prompt.put_in_front(self.controller.take_queue())
 
+    def on_descendant_focus(self) -> None:
+        self._show_keys()
+
     def _show_keys(self) -> None:
         keys = BUSY_KEYS if self.controller.is_busy else IDLE_KEYS
         if self.conversation.has_focus:
             keys = READING_KEYS
+        elif isinstance(self.focused, ChoiceBox):
+            keys = CHOOSING_KEYS
         self.query_one(StatusLine).show_keys(keys)
 
     async def _show_question(self, _slice: object = None) -> None:
@@ -199,7 +204,7 @@ class ChatScreen(ChatCommands, Follow, Screen[None]):
             await self.run_command(*command)
         else:
             self.conversation.action_to_end()
-            await self.controller.submit(message.text)
+            await self.controller.submit(message.text, message.pictures)
         self.prompt.earlier = self.controller.memory.prompts()
 
     @on(TextArea.Changed, "#prompt")
@@ -235,6 +240,12 @@ class ChatScreen(ChatCommands, Follow, Screen[None]):
     def _queue_asked(self) -> None:
         self.prompt.put_in_front(self.controller.take_queue())
 
+    @on(Prompt.DropAsked)
+    def _drop_asked(self) -> None:
+        queue = self.controller.state.live.queue
+        if queue:
+            self.controller.unqueue(queue[-1].id)
+
     @on(Prompt.ClearAsked)
     def _clear_asked(self) -> None:
         self.action_clear_or_quit()
@@ -250,12 +261,10 @@ class ChatScreen(ChatCommands, Follow, Screen[None]):
     @on(Prompt.LeaveAsked)
     def _to_conversation(self) -> None:
         self.conversation.focus()
-        self._show_keys()
 
     @on(Conversation.LeaveAsked)
     def _to_prompt(self) -> None:
         self.prompt.focus()
-        self._show_keys()
 
     @on(Conversation.Missed)
     def _missed(self, message: Conversation.Missed) -> None:
@@ -310,7 +319,7 @@ class ChatScreen(ChatCommands, Follow, Screen[None]):
     def action_quit_when_empty(self) -> None:
         if self.prompt.text:
             return
-        now = time.monotonic()
+        now = self.controller.here.clock.monotonic()
         if now - self._quit_at <= QUIT_WINDOW:
             self.app.exit()
             return

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from textual.screen import Screen
 
-from app.commands import Command
+from app.commands import COMMANDS, Command
 from app.controller import MODES
 from app.errors import ReverieError
 from app.models.usage import PRICES
@@ -27,6 +27,10 @@ class ChatCommands(Screen[None]):
     """The commands; `ChatScreen` is made on top of it."""
 
     controller: Controller
+
+    async def run_command_named(self, name: str, argument: str = "") -> None:
+        """Do what a command of the table says; `KeyError` for a name that is not in it."""
+        await self.run_command({c.name: c for c in COMMANDS}[name], argument)
 
     async def run_command(self, command: Command, argument: str) -> None:
         """Do what a slash command says."""

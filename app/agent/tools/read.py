@@ -95,7 +95,7 @@ def _read(path: Path, first: int, count: int, context: ToolContext) -> ToolResul
         size = os.fstat(file.fileno()).st_size
         sample = file.read(8192)
         file.seek(0)
-        media_type = _media_type(sample)
+        media_type = picture_type(sample)
         if media_type is not None:
             return _picture(path, file, size, media_type)
         if is_binary(sample):
@@ -113,7 +113,7 @@ def _read(path: Path, first: int, count: int, context: ToolContext) -> ToolResul
     return _result(path, excerpt, first)
 
 
-def _media_type(sample: bytes) -> str | None:
+def picture_type(sample: bytes) -> str | None:
     if sample[:4] == b"RIFF" and sample[8:12] == b"WEBP":
         return "image/webp"
     return next((kind for magic, kind in _PICTURES if sample.startswith(magic)), None)

@@ -266,7 +266,7 @@ async def test_results_of_a_process_that_died_are_written_once(tmp_path: Path) -
     kept = play.file.read_bytes().split(b"\n")
     play.file.write_bytes(b"\n".join(kept[:2]) + b"\n")
     for number in (3, 4):
-        from app.assembly import Options
+        from app.installation import Options
 
         resumed = await stage(tmp_path, reply("ok", number), options=Options(resume=play.file))
         before = play.file.read_bytes()

@@ -1,0 +1,93 @@
+"""What a session needs to know before it can be put together: where it runs and what was asked.
+
+Apart from `app.assembly`, so that the screen can be up before the agent has been imported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from app.clock import Clock, SystemClock
+from app.config import Loaded, Settings, load_settings
+from app.credentials import Credentials, find_credentials, system_keyring
+from app.git import git_root
+from app.models.usage import DEFAULT_MODEL, LOCAL_MODEL, REHEARSAL_MODEL
+from app.paths import Places
+from app.trust import is_trusted
+
+BUILT_IN = {"local": LOCAL_MODEL, "rehearsal": REHEARSAL_MODEL}
+"""What `--model` calls the built-in models, and their ids."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the command line asked for (spec/cli.md)."""
+
+    prompt: str | None = None
+    model: str | None = None
+    small_model: str | None = None
+    mode: str | None = None
+    tools: tuple[str, ...] | None = None
+    allowed: tuple[str, ...] = ()
+    denied: tuple[str, ...] = ()
+    added_folders: tuple[Path, ...] = ()
+    appended_prompt: str = ""
+    settings_file: Path | None = None
+    persist: bool = True
+    session_id: str | None = None
+    resume: Path | None = None
+    """A transcript to go on with."""
+    max_turns: int | None = None
+
+    def flags(self) -> dict[str, Any]:
+        """The settings among the options, by dotted key."""
+        given: dict[str, Any] = {
+            "model": self.model,
+            "small_model": self.small_model,
+            "permissions.mode": self.mode,
+            "permissions.allow": self.allowed,
+            "permissions.deny": self.denied,
+        }
+        return {key: value for key, value in given.items() if value not in (None, ())}
+
+
+@dataclass(frozen=True, slots=True)
+class Installation:
+    """Where the app runs: folders, environment, time."""
+
+    places: Places
+    folder: Path
+    environment: Mapping[str, str]
+    clock: Clock = field(default_factory=SystemClock)
+
+    def settings(self, options: Options, *, trusted: bool | None = None) -> Loaded:
+        """All layers; the project's only where the folder is trusted."""
+        counts = is_trusted(self.places, self.folder) if trusted is None else trusted
+        root = git_root(self.folder) or self.folder
+        return load_settings(
+            self.places,
+            project=root if counts else None,
+            extra=options.settings_file,
+            flags=options.flags(),
+        )
+
+    def base_url(self, settings: Settings) -> str | None:
+        """The server's address, None for Anthropic's own."""
+        return self.environment.get("ANTHROPIC_BASE_URL") or settings.base_url
+
+    def credentials(self, settings: Settings) -> Credentials | None:
+        """The key in force. Slow where a keyring answers: call it in a thread."""
+        url = self.base_url(settings)
+        quick = find_credentials(self.environment, self.places.credentials, url, None)
+        if quick is not None and quick.source != "placeholder":
+            return quick
+        return find_credentials(self.environment, self.places.credentials, url, system_keyring())
+
+
+def model_name(settings: Settings) -> str:
+    """The main model's id."""
+    name = settings.model or DEFAULT_MODEL
+    return BUILT_IN.get(name, name)

@@ -1,0 +1,32 @@
+"""Removes sessions that are older than the person wants to keep (`cleanup_period_days`)."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+from collections.abc import Collection
+from pathlib import Path
+
+from app.sessions.catalogue import is_session_id
+
+_DAY = 86_400
+
+
+def remove_old_sessions(projects: Path, days: int, keep: Collection[str], now: float) -> int:
+    """Remove transcripts last written over `days` days ago, with what lies beside them.
+
+    `keep` names sessions that are in use, `now` is in seconds since the epoch; 0 days = never.
+    Only files named by a session id are touched. Returns how many were removed.
+    """
+    if days <= 0:
+        return 0
+    removed = 0
+    for file in projects.glob("*/*.jsonl"):
+        if not is_session_id(file.stem) or file.stem in keep or file.is_symlink():
+            continue
+        with contextlib.suppress(OSError):  # one that cannot be removed stays for the next time
+            if now - file.stat().st_mtime > days * _DAY:
+                file.unlink()
+                shutil.rmtree(file.with_suffix(""), ignore_errors=True)
+                removed += 1
+    return removed

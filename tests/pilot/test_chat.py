@@ -1,0 +1,633 @@
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+from textual.widgets import Static
+
+from app.models.errors import Overloaded
+from app.models.provider import BlockGrew, BlockStarted
+from app.sessions.codec import parse_transcript
+from app.sessions.prompts import text_of
+from tests.fakes.history_rules import history_fault
+from tests.fakes.provider import calls, reply, said, started
+from tests.pilot.stage import Window, window
+from widgets.ask.choices import ChoiceBox
+from widgets.ask.line import LineBox
+from widgets.ask.permission import PermissionBox
+from widgets.conversation.blocks import CardBlock, NoteBlock, PromptBlock, ThinkingBlock
+from widgets.screens.dialogs.help import HelpScreen
+from widgets.screens.dialogs.picker import Picker
+from widgets.status_line import StatusLine
+
+CASES = Path(__file__).parents[1] / "data" / "cases"
+BASH = ("Bash", {"command": "touch made.txt"}, "t1")
+
+
+def status(seen: Window) -> str:
+    return seen.screen.query_one(StatusLine).render_line(0).text
+
+
+def half(gate: asyncio.Event) -> list[object]:
+    return [started(), BlockStarted(0, "text"), BlockGrew(0, "text", "Half of it"), gate]
+
+
+async def permission(seen: Window) -> PermissionBox:
+    await seen.until(lambda state: state.permission.requests)
+    while not seen.screen.query(PermissionBox):
+        await seen.pilot.pause()
+    return seen.screen.query_one(PermissionBox)
+
+
+async def test_a_prompt_gets_its_answer(tmp_path: Path) -> None:
+    async with window(tmp_path, reply("Hello **there**.")) as seen:
+        await seen.send("hi")
+        await seen.idle()
+        assert "Hello there." in seen.shown()
+        assert "▎ hi" in seen.shown()
+        assert seen.prompt.text == ""
+        assert "completed" in status(seen)
+
+
+async def test_what_was_typed_last_is_what_is_sent(tmp_path: Path) -> None:
+    async with window(tmp_path, reply("Ok.")) as seen:
+        await seen.pilot.press(*"fast", "enter")
+        await seen.idle()
+        assert [b.text for b in seen.conversation.blocks if isinstance(b, PromptBlock)] == ["fast"]
+
+
+async def test_white_space_is_not_sent(tmp_path: Path) -> None:
+    async with window(tmp_path) as seen:
+        await seen.send("   \n  ")
+        assert seen.state.live.turn_id is None
+        assert seen.provider.requests == []
+
+
+@pytest.mark.parametrize("key", ["shift+enter", "alt+enter", "ctrl+j", "ctrl+enter"])
+async def test_keys_that_begin_a_new_line(tmp_path: Path, key: str) -> None:
+    async with window(tmp_path) as seen:
+        await seen.pilot.press("a", key, "b")
+        assert seen.prompt.text == "a\nb"
+
+
+async def test_a_backslash_before_enter_begins_a_new_line(tmp_path: Path) -> None:
+    async with window(tmp_path) as seen:
+        await seen.type("a\\")
+        await seen.pilot.press("enter", "b")
+        assert seen.prompt.text == "a\nb"
+
+
+@pytest.mark.parametrize(("key", "made"), [("1", True), ("2", True), ("3", True), ("4", False)])
+async def test_a_permission_key_answers_at_once(tmp_path: Path, key: str, made: bool) -> None:
+    async with window(tmp_path, calls(BASH), reply("Ok.", 2)) as seen:
+        await seen.send("go")
+        box = await permission(seen)
+        words = " ".join(choice.label for choice in box.row.choices).lower()
+        assert all(word in words for word in ("once", "session", "always", "no"))
+        await seen.pilot.press(key)
+        await seen.idle()
+        assert (tmp_path / "work" / "made.txt").exists() is made
+        assert seen.prompt.has_focus
+        saved = tmp_path / "work" / ".reverie" / "settings.local.toml"
+        assert saved.exists() is (key == "3")
+
+
+async def test_arrows_and_enter_choose_too(tmp_path: Path) -> None:
+    async with window(tmp_path, calls(BASH), reply("Ok.", 2)) as seen:
+        await seen.send("go")
+        await permission(seen)
+        await seen.pilot.press("down", "down", "down", "enter")
+        await seen.idle()
+        assert not (tmp_path / "work" / "made.txt").exists()
+
+
+async def test_no_with_a_reason_tells_the_model(tmp_path: Path) -> None:
+    async with window(tmp_path, calls(BASH), reply("Ok.", 2)) as seen:
+        await seen.send("go")
+        await permission(seen)
+        await seen.pilot.press("5")
+        while not seen.screen.query(LineBox):
+            await seen.pilot.pause()
+        await seen.pilot.press(*"later", "enter")
+        await seen.idle()
+        assert "later" in str(seen.provider.requests[1].messages[-1])
+
+
+async def test_escape_on_a_permission_stops_the_turn(tmp_path: Path) -> None:
+    async with window(tmp_path, calls(BASH)) as seen:
+        await seen.send("go")
+        await permission(seen)
+        await seen.pilot.press("escape")
+        await seen.idle()
+        assert "interrupted" in status(seen)
+        assert any(
+            isinstance(b, NoteBlock) and b.text == "interrupted" for b in seen.conversation.blocks
+        )
+
+
+async def test_a_permission_waits_until_the_typing_has_paused(tmp_path: Path) -> None:
+    async with window(tmp_path, calls(BASH), reply("Ok.", 2)) as seen:
+        await seen.send("go")
+        await seen.until(lambda state: state.live.turn_id)
+        seen.screen.foot.typed()
+        await seen.until(lambda state: state.permission.requests)
+        await seen.pilot.press("1")
+        assert seen.prompt.text == "1"
+        assert seen.state.permission.requests
+        seen.controller.here.clock.advance(1)  # pyright: ignore[reportAttributeAccessIssue] - the clock is the tests' own
+        await permission(seen)
+
+
+async def test_escape_interrupts_and_keeps_what_was_said(tmp_path: Path) -> None:
+    gate = asyncio.Event()
+    async with window(tmp_path, half(gate), reply("Going on.", 2)) as seen:  # pyright: ignore[reportArgumentType] - a list of steps
+        await seen.send("go")
+        await seen.until(lambda state: state.live.blocks)
+        await seen.pilot.press(*"draft", "escape")
+        await seen.idle()
+        assert "interrupted" in seen.shown() and "Half of it" in seen.shown()
+        assert seen.prompt.text == "draft"
+        await seen.pilot.press("ctrl+c")
+        await seen.send("go on")
+        await seen.idle()
+        assert "Half of it" in str(seen.provider.requests[1].messages)
+
+
+async def test_messages_typed_meanwhile_wait_and_go_out_in_order(tmp_path: Path) -> None:
+    gate = asyncio.Event()
+    first = [*half(gate)[:3], gate]
+    async with window(
+        tmp_path, [*first, *said("x", 1), *reply("y")[-1:]], reply("two", 2), reply("three", 3)
+    ) as seen:  # pyright: ignore[reportArgumentType] - a list of steps
+        await seen.send("one")
+        await seen.until(lambda state: state.live.blocks)
+        await seen.send("second")
+        await seen.send("third")
+        assert [m.text for m in seen.state.live.queue] == ["second", "third"]
+        assert "queued" in str(seen.screen.query_one("#queue", Static).content)
+        gate.set()
+        await seen.until(lambda state: not state.live.queue and len(seen.provider.requests) == 3)
+        await seen.idle()
+        prompts = [b.text for b in seen.conversation.blocks if isinstance(b, PromptBlock)]
+        assert prompts == ["one", "second", "third"]
+
+
+async def test_queued_messages_can_be_taken_back_and_dropped(tmp_path: Path) -> None:
+    gate = asyncio.Event()
+    async with window(tmp_path, half(gate)) as seen:  # pyright: ignore[reportArgumentType] - a list of steps
+        await seen.send("one")
+        await seen.until(lambda state: state.live.blocks)
+        await seen.send("second")
+        await seen.send("third")
+        await seen.pilot.press("delete")
+        assert [m.text for m in seen.state.live.queue] == ["second"]
+        await seen.pilot.press("up")
+        assert seen.prompt.text == "second"
+        assert seen.state.live.queue == ()
+
+
+async def test_an_interrupt_brings_the_queue_back_in_front_of_the_draft(tmp_path: Path) -> None:
+    gate = asyncio.Event()
+    async with window(tmp_path, half(gate)) as seen:  # pyright: ignore[reportArgumentType] - a list of steps
+        await seen.send("one")
+        await seen.until(lambda state: state.live.blocks)
+        await seen.send("queued text")
+        await seen.type("draft")
+        await seen.pilot.press("escape")
+        await seen.idle()
+        assert seen.prompt.text == "queued text\ndraft"
+
+
+async def test_a_cleared_draft_comes_back_with_up(tmp_path: Path) -> None:
+    async with window(tmp_path) as seen:
+        await seen.type("draft line 1\nline 2\nline 3")
+        await seen.pilot.press("ctrl+c")
+        assert seen.prompt.text == ""
+        await seen.pilot.press("up")
+        assert seen.prompt.text == "draft line 1\nline 2\nline 3"
+
+
+async def test_ctrl_d_deletes_and_never_quits_with_text(tmp_path: Path) -> None:
+    async with window(tmp_path) as seen:
+        await seen.type("abc def")
+        await seen.pilot.press("home", "ctrl+d")
+        assert seen.prompt.text == "bc def"
+        assert seen.app.is_running
+
+
+async def test_leaving_needs_two_presses_in_an_empty_prompt(tmp_path: Path) -> None:
+    async with window(tmp_path) as seen:
+        await seen.pilot.press("ctrl+d")
+        assert seen.app.is_running and seen.state.notices
+        seen.controller.here.clock.advance(5)  # pyright: ignore[reportAttributeAccessIssue] - the clock is the tests' own
+        await seen.pilot.press("ctrl+c")
+        assert seen.app._exit is False
+        await seen.pilot.press("ctrl+c")
+        assert seen.app._exit is True
+
+
+async def test_a_draft_survives_a_restart_and_a_clear(tmp_path: Path) -> None:
+    async with window(tmp_path) as seen:
+        await seen.type("half a thought")
+    async with window(tmp_path) as seen:
+        assert seen.prompt.text == "half a thought"
+        await seen.pilot.press("ctrl+c")
+        await seen.send("/clear")
+        await seen.pilot.press("up")
+        await seen.pilot.press("up")
+        assert seen.prompt.text == "half a thought"
+
+
+async def test_history_goes_back_and_forth_and_keeps_the_draft(tmp_path: Path) -> None:
+    async with window(tmp_path, reply("1"), reply("2", 2)) as seen:
+        for text in ("first", "second"):
+            await seen.send(text)
+            await seen.idle()
+        await seen.type("draft")
+        await seen.pilot.press("up", "up")
+        assert seen.prompt.text == "first"
+        await seen.pilot.press("down", "down")
+        assert seen.prompt.text == "draft"
+
+
+async def test_shift_tab_cycles_the_modes(tmp_path: Path) -> None:
+    async with window(tmp_path) as seen:
+        await seen.pilot.press("shift+tab")
+        assert seen.state.session.mode == "acceptEdits"
+        await seen.pilot.press("shift+tab")
+        assert seen.state.session.mode == "plan"
+        assert "plan" in status(seen)
+        await seen.pilot.press("shift+tab")
+        assert seen.state.session.mode == "default"
+
+
+async def test_a_typed_command_and_one_enter_run_it(tmp_path: Path) -> None:
+    async with window(tmp_path) as seen:
+        await seen.pilot.press(*"/help")
+        await seen.pilot.pause()
+        await seen.pilot.press("enter")
+        await seen.pilot.pause()
+        assert isinstance(seen.app.screen, HelpScreen)
+        assert seen.prompt.text == ""
+        await seen.pilot.press("escape")
+        assert seen.prompt.has_focus
+
+
+async def test_help_takes_nothing_from_the_draft(tmp_path: Path) -> None:
+    async with window(tmp_path) as seen:
+        await seen.type("draft")
+        await seen.pilot.press("f1")
+        await seen.pilot.press("escape")
+        assert seen.prompt.text == "draft"
+
+
+async def test_tab_completes_a_command_and_escape_closes_the_list(tmp_path: Path) -> None:
+    async with window(tmp_path) as seen:
+        await seen.pilot.press(*"/the")
+        await seen.pilot.pause()
+        assert seen.screen.query_one("#offers").display
+        await seen.pilot.press("escape")
+        await seen.pilot.pause()
+        assert not seen.screen.query_one("#offers").display
+        await seen.pilot.press("m")
+        await seen.pilot.pause()
+        await seen.pilot.press("tab")
+        assert seen.prompt.text == "/theme "
+
+
+async def test_paths_complete_after_an_at_sign(tmp_path: Path) -> None:
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work" / "src").mkdir()
+    (tmp_path / "work" / "src" / "[odd] name.py").write_text("")
+    async with window(tmp_path) as seen:
+        await seen.pilot.press(*"see @odd")
+        while not seen.screen.query_one("#offers").display:
+            await seen.pilot.pause()
+        await seen.pilot.press("enter")
+        assert seen.prompt.text == "see @src/[odd] name.py "
+        assert seen.provider.requests == []
+
+
+async def test_a_shell_line_runs_without_the_model(tmp_path: Path) -> None:
+    async with window(tmp_path) as seen:
+        await seen.send("!echo from the shell")
+        await seen.idle()
+        assert "from the shell" in seen.shown()
+        assert seen.provider.requests == []
+
+
+async def test_the_model_is_told_of_a_shell_line(tmp_path: Path) -> None:
+    async with window(tmp_path, reply("Ok.")) as seen:
+        await seen.send("!echo seen by all")
+        await seen.idle()
+        await seen.send("what did I run?")
+        await seen.until(lambda state: seen.provider.requests)
+        await seen.idle()
+        assert "seen by all" in str(seen.provider.requests[0].messages)
+
+
+async def test_reading_the_conversation_by_keys(tmp_path: Path) -> None:
+    long = "\n\n".join(f"Paragraph {n}." for n in range(60))
+    async with window(tmp_path, reply(long), reply("Short.", 2)) as seen:
+        for text in ("first", "second"):
+            await seen.send(text)
+            await seen.idle()
+        assert "Short." in seen.shown()
+        await seen.pilot.press("tab", "g")
+        assert "▎ first" in seen.shown()
+        await seen.pilot.press("right_square_bracket")
+        assert "▎ second" in seen.shown()
+        await seen.pilot.press("G")
+        assert "Short." in seen.shown()
+        await seen.pilot.press("escape")
+        assert seen.prompt.has_focus
+        await seen.pilot.press("pageup")
+        assert "Short." not in seen.shown()
+
+
+async def test_new_blocks_below_are_counted_while_scrolled_up(tmp_path: Path) -> None:
+    long = "\n\n".join(f"Paragraph {n}." for n in range(60))
+    gate = asyncio.Event()
+    second = [
+        started(2),
+        BlockStarted(0, "text"),
+        gate,
+        BlockGrew(0, "text", "New."),
+        *reply("x")[-1:],
+    ]
+    async with window(tmp_path, reply(long), second) as seen:
+        await seen.send("one")
+        await seen.idle()
+        await seen.send("two")
+        await seen.provider.waiting.wait()
+        await seen.pilot.press("pageup", "pageup")
+        before = seen.shown()
+        gate.set()
+        await seen.idle()
+        assert seen.shown() == before
+        assert "new" in str(seen.screen.query_one("#missed", Static).content)
+
+
+async def test_folding_shows_the_whole_and_hides_it(tmp_path: Path) -> None:
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work" / "a.txt").write_text("inside the file\n")
+    async with window(
+        tmp_path, calls(("Read", {"file_path": "a.txt"}, "t1")), reply("Ok.", 2)
+    ) as seen:
+        await seen.send("go")
+        await seen.idle()
+        assert "inside the file" not in seen.shown()
+        await seen.pilot.press("tab", "k", "enter")
+        assert "inside the file" in seen.shown()
+        await seen.pilot.press("enter")
+        assert "inside the file" not in seen.shown()
+
+
+async def test_a_click_opens_a_card(tmp_path: Path) -> None:
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work" / "a.txt").write_text("inside the file\n")
+    async with window(
+        tmp_path, calls(("Read", {"file_path": "a.txt"}, "t1")), reply("Ok.", 2)
+    ) as seen:
+        await seen.send("go")
+        await seen.idle()
+        row = next(n for n, line in enumerate(seen.shown().split("\n")) if "Read" in line)
+        await seen.pilot.click("#conversation", offset=(6, row))
+        assert "inside the file" in seen.shown()
+
+
+async def test_find_goes_to_the_text(tmp_path: Path) -> None:
+    long = "\n\n".join(f"Paragraph {n}." for n in range(60))
+    async with window(tmp_path, reply(long)) as seen:
+        await seen.send("go")
+        await seen.idle()
+        await seen.pilot.press("tab", "slash")
+        while not seen.screen.query(LineBox):
+            await seen.pilot.pause()
+        await seen.pilot.press(*"Paragraph 7.", "enter")
+        await seen.pilot.pause()
+        assert "Paragraph 7." in seen.shown()
+
+
+async def test_switching_sessions_keeps_each_in_its_own_file(tmp_path: Path) -> None:
+    async with window(tmp_path, reply("A1"), reply("B1", 2), reply("A2", 3)) as seen:
+        await seen.send("hello A")
+        await seen.idle()
+        first = seen.state.session.session_id
+        await seen.send("/clear")
+        await seen.until(lambda state: state.session.session_id != first)
+        await seen.send("hello B")
+        await seen.idle()
+        second = seen.state.session.session_id
+        await seen.send(f"/resume {first}")
+        await seen.until(lambda state: state.session.session_id == first)
+        assert "A1" in seen.shown()
+        await seen.send("hello again A")
+        await seen.idle()
+        folder = seen.controller.here.places.project(seen.controller.here.folder)
+        said_in = {}
+        for session in (first, second):
+            records = parse_transcript((folder / f"{session}.jsonl").read_bytes()).records
+            assert {record.session_id for record in records} == {session}
+            said_in[session] = [text_of(r.data) for r in records if r.type == "user"]
+            known = {record.uuid for record in records}
+            assert all(r.parent is None or r.parent in known for r in records)
+        assert said_in == {first: ["hello A", "hello again A"], second: ["hello B"]}
+
+
+async def test_an_error_is_shown_where_it_happened(tmp_path: Path) -> None:
+    failing = [Overloaded("The service is busy.", retry_after=3600.0)]
+    async with window(tmp_path, failing, reply("Back.", 2)) as seen:
+        await seen.send("go")
+        await seen.idle()
+        assert "failed" in status(seen)
+        await seen.send("again")
+        await seen.until(lambda state: len(seen.provider.requests) == 2)
+        await seen.idle()
+        assert history_fault({"messages": list(seen.provider.requests[1].messages)}) is None
+
+
+async def test_without_a_model_the_welcome_names_the_ways(tmp_path: Path) -> None:
+    async with window(tmp_path, environment={}) as seen:
+        while not seen.screen.query(ChoiceBox):
+            await seen.pilot.pause()
+        words = " ".join(c.label for c in seen.screen.query_one(ChoiceBox).row.choices)
+        assert all(word in words for word in ("key", "local server", "built-in", "rehearsal"))
+        assert "no model" in status(seen)
+
+
+async def test_a_folder_with_settings_of_its_own_asks_for_trust(tmp_path: Path) -> None:
+    (tmp_path / "work" / ".reverie").mkdir(parents=True)
+    (tmp_path / "work" / ".reverie" / "settings.toml").write_text('[permissions]\nmode = "plan"\n')
+    async with window(tmp_path) as seen:
+        assert seen.state.session.mode == "default"
+        while not seen.screen.query("#trust"):
+            await seen.pilot.pause()
+        await seen.pilot.press("1")
+        await seen.until(lambda state: state.access.trusted)
+        assert seen.state.session.mode == "plan"
+    async with window(tmp_path) as seen:
+        assert not seen.screen.query("#trust")
+        assert seen.state.session.mode == "plan"
+
+
+async def test_a_question_of_the_model_is_answered_by_its_key(tmp_path: Path) -> None:
+    question = {
+        "question": "Which store?",
+        "header": "Store",
+        "multiSelect": False,
+        "options": [
+            {"label": "SQLite", "description": "a file"},
+            {"label": "Other", "description": "x"},
+        ],
+    }
+    use = ("AskUserQuestion", {"questions": [question]}, "t1")
+    async with window(tmp_path, calls(use), reply("Ok.", 2)) as seen:
+        await seen.send("go")
+        await seen.until(lambda state: state.permission.questions)
+        while not seen.screen.query("#question-box"):
+            await seen.pilot.pause()
+        await seen.pilot.press("1")
+        await seen.idle()
+        assert "SQLite" in str(seen.provider.requests[1].messages[-1])
+
+
+async def test_a_background_command_is_listed_and_killed(tmp_path: Path) -> None:
+    use = ("Bash", {"command": "sleep 600", "run_in_background": True}, "t1")
+    async with window(tmp_path, calls(use), reply("Started.", 2)) as seen:
+        seen.controller.set_mode("bypassPermissions")
+        await seen.send("go")
+        await seen.idle()
+        assert "1 task" in status(seen)
+        await seen.pilot.press("f2", "k")
+        await seen.until(lambda state: all(t.status == "aborted" for t in state.tasks.values()))
+        assert "aborted" in str(seen.screen.query_one("#tasks").render())
+
+
+async def test_choosing_a_model_and_a_theme(tmp_path: Path) -> None:
+    async with window(tmp_path, reply("Ok.")) as seen:
+        await seen.send("/model")
+        while not isinstance(seen.app.screen, Picker):
+            await seen.pilot.pause()
+        await seen.pilot.press("down", "enter")
+        await seen.until(lambda state: state.session.model == "claude-haiku-5-5")
+        await seen.send("/theme dawn")
+        assert seen.app.theme == "dawn"
+        settings = seen.controller.here.places.settings.read_text()
+        assert 'theme = "dawn"' in settings
+        await seen.send("go")
+        await seen.idle()
+        assert seen.provider.requests[0].model == "claude-haiku-5-5"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        json.loads(line)["s"]
+        for line in (CASES / "B36-markup-in-untrusted-text" / "strings.jsonl")
+        .read_text("utf-8")
+        .splitlines()
+    ],
+)
+async def test_markup_is_shown_as_it_is_everywhere(tmp_path: Path, text: str) -> None:
+    use = ("Bash", {"command": text}, "t1")
+    async with window(tmp_path, calls(use), reply(f"```\n{text}\n```", 2)) as seen:
+        seen.controller.notice(text, "warning")
+        await seen.send(text if not text.startswith(("!", "/")) else f" {text}")
+        box = await permission(seen)
+        subject = str(box.query(Static).first().content)
+        assert text.strip() in subject
+        await seen.pilot.press("4")
+        await seen.idle()
+        prompts = [b for b in seen.conversation.blocks if isinstance(b, PromptBlock)]
+        cards = [b for b in seen.conversation.blocks if isinstance(b, CardBlock)]
+        assert text.strip() in prompts[0].text
+        assert cards[0].title == text.replace("\n", " ")
+        assert text.strip() in seen.shown()
+        await seen.pilot.hover("#conversation", offset=(6, 2))
+        await seen.pilot.click("#conversation", offset=(6, 2))
+        assert seen.app.is_running
+
+
+async def test_thinking_is_folded(tmp_path: Path) -> None:
+    block = {"type": "thinking", "thinking": "secret plan", "signature": "s"}
+    from app.models.provider import BlockStopped
+
+    script = [
+        started(),
+        BlockStarted(0, "thinking"),
+        BlockStopped(0, block),
+        *said("Done.", 1),
+        *reply("x")[-1:],
+    ]
+    async with window(tmp_path, script) as seen:
+        await seen.send("go")
+        await seen.idle()
+        assert any(isinstance(b, ThinkingBlock) for b in seen.conversation.blocks)
+        assert "secret plan" not in seen.shown() and "thought" in seen.shown()
+
+
+async def test_any_size_is_survived(tmp_path: Path) -> None:
+    content = (CASES / "B39-narrow-and-wide-graphemes" / "content.md").read_text("utf-8")
+    async with window(tmp_path, calls(BASH), reply(content, 2)) as seen:
+        await seen.send(content[:300])
+        await permission(seen)
+        sizes = [(80, 24), (1, 1), (7, 3), (200, 50), (2, 2), (20, 5), (100, 30)]
+        for width, height in sizes:
+            await seen.pilot.resize_terminal(width, height)
+            await seen.pilot.pause()
+        await seen.pilot.press("4")
+        await seen.idle()
+        for width, height in sizes:
+            await seen.pilot.resize_terminal(width, height)
+            await seen.pilot.pause()
+        assert seen.conversation.size.width > 90
+
+
+async def test_a_large_paste_is_a_chip_and_is_sent_whole(tmp_path: Path) -> None:
+    from textual import events
+
+    text = "\n".join(f"pasted line {n}" for n in range(40))
+    async with window(tmp_path, reply("Ok.")) as seen:
+        seen.prompt.post_message(events.Paste(text))
+        await seen.pilot.pause()
+        assert "40 lines" in seen.prompt.text and "pasted line 3" not in seen.prompt.text
+        await seen.pilot.press("enter")
+        await seen.idle()
+        assert text in str(seen.provider.requests[0].messages[0]["content"][0]["text"])
+
+
+async def test_a_pasted_picture_goes_along(tmp_path: Path) -> None:
+    from textual import events
+
+    (tmp_path / "work").mkdir()
+    picture = tmp_path / "work" / "shot 1.png"
+    picture.write_bytes(b"\x89PNG\r\n\x1a\n" + b"0" * 30)
+    async with window(tmp_path, reply("A picture.")) as seen:
+        seen.prompt.post_message(events.Paste(f"'{picture}'"))
+        await seen.pilot.pause()
+        await seen.send("what is this?")
+        await seen.idle()
+        kinds = [block["type"] for block in seen.provider.requests[0].messages[0]["content"]]
+        assert kinds == ["image", "text"]
+
+
+async def test_control_characters_never_enter_the_prompt(tmp_path: Path) -> None:
+    from textual import events
+
+    async with window(tmp_path) as seen:
+        seen.prompt.post_message(events.Paste("a\x9b31m\x1b[2Jb"))
+        await seen.pilot.pause()
+        assert seen.prompt.text == "a<9b>31m␛[2Jb"
+
+
+async def test_settings_that_do_not_count_are_named(tmp_path: Path) -> None:
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config" / "settings.toml").write_text(
+        'thme = "dawn"\n[permissions]\nallow = ["Bash("]\n'
+    )
+    async with window(tmp_path) as seen:
+        texts = " ".join(notice.text for notice in seen.state.notices)
+        assert "settings.toml:1" in texts and "theme" in texts and "Bash(" in texts
