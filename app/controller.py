@@ -361,10 +361,12 @@ class Controller:
 
     # Around the prompt
 
-    def draft(self) -> str:
-        """The unsent text of the session on screen."""
+    def draft(self, *, at_start: bool) -> str:
+        """The unsent text of the session on screen; at the start of the app whatever was left."""
+        self.drafts.flush()
         session = self.state.session
-        return self.memory.draft(session.session_id, is_new=session.view.leaf is None)
+        is_new = at_start and session.view.leaf is None
+        return self.memory.draft(session.session_id, is_new=is_new)
 
     def keep_draft(self, text: str) -> None:
         """Keep the unsent text, so that it survives whatever happens."""

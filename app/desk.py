@@ -69,9 +69,13 @@ class DraftKeeper:
             await asyncio.to_thread(self._memory.save_draft, *latest)
 
     def close(self) -> None:
-        """Write what is still in hand, at once."""
+        """Write what is still in hand and stop."""
         if self._writer is not None:
             self._writer.cancel()
+        self.flush()
+
+    def flush(self) -> None:
+        """Write what is still in hand, at once."""
         if self._latest is not None:
             self._memory.save_draft(*self._latest)
             self._latest = None

@@ -25,8 +25,11 @@ from widgets.screens.chat import ChatScreen
 class Window:
     """What a test sees and does."""
 
-    def __init__(self, app: ReverieApp, pilot: Pilot[Any], provider: ScriptedProvider) -> None:
+    def __init__(
+        self, app: ReverieApp, pilot: Pilot[Any], provider: ScriptedProvider, clock: StillClock
+    ) -> None:
         self.app = app
+        self.clock = clock
         self.pilot = pilot
         self.provider = provider
 
@@ -65,6 +68,16 @@ class Window:
         await until(self.controller.store, holds)
         await self.pilot.pause()
 
+    def pass_time(self, seconds: float) -> None:
+        self.clock.advance(seconds)
+
+    async def box(self, selector: str) -> Any:
+        """The box in the prompt's place, once the typing has paused."""
+        while not self.screen.query(selector):
+            self.pass_time(1)
+            await self.pilot.pause()
+        return self.screen.query(selector).first()
+
     async def idle(self) -> None:
         await self.until(lambda state: state.live.turn_id is None and state.live.last)
 
@@ -84,7 +97,8 @@ async def window(
     environment: dict[str, str] | None = None,
     options: Options | None = None,
 ) -> AsyncIterator[Window]:
-    plain = installation(tmp_path, StillClock())
+    clock = StillClock()
+    plain = installation(tmp_path, clock)
     added = {"ANTHROPIC_API_KEY": "k"} if environment is None else environment
     here = replace(plain, environment={**plain.environment, **added})
     provider = ScriptedProvider(*scripts)
@@ -93,6 +107,6 @@ async def window(
     controller = Controller(here, chosen, loaded, lambda *_: provider)
     app = ReverieApp(controller, fps=None)
     async with app.run_test(size=size) as pilot:
-        seen = Window(app, pilot, provider)
+        seen = Window(app, pilot, provider, clock)
         await seen.until(lambda state: state.session.session_id)
         yield seen

@@ -116,11 +116,12 @@ class ChatScreen(ChatCommands, Follow, Screen[None]):
     def _session_changed(self, session: Session) -> None:
         if not session.session_id or session.session_id == self._session_id:
             return
-        unsent = self.prompt.whole_text if not self._session_id else ""
+        at_start = not self._session_id
+        unsent = self.prompt.whole_text if at_start else ""
         self._session_id = session.session_id
         self._paths = None
         self.prompt.earlier = self.controller.memory.prompts()
-        self.prompt.take(unsent or self.controller.draft())
+        self.prompt.take(unsent or self.controller.draft(at_start=at_start))
 
     def _live_changed(self, live: Live) -> None:
         self.prompt.has_queue = bool(live.queue)
