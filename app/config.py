@@ -291,6 +291,12 @@ def set_value(file: Path, key: str, value: Any) -> None:
     write_private(file, tomlkit.dumps(document).encode())
 
 
+def own_value(file: Path, key: str) -> Any:
+    """What one file itself says of a key; None when it does not, or is not readable."""
+    layer = _read_layer("user", file, [])
+    return layer.values.get(key)
+
+
 def _line_of(text: str, key: str) -> int:
     """The line on which a key is set, 0 when it cannot be told."""
     table, _, leaf = key.rpartition(".")

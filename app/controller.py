@@ -16,18 +16,16 @@ import msgspec
 
 from app import trust
 from app.config import Loaded, Settings, set_value
-from app.desk import DraftKeeper, QuestionDesk, shell_task
+from app.desk import QuestionDesk, save_rule, shell_task
 from app.errors import ReverieError, StorageError
-from app.git import git_branch, git_root
+from app.git import git_branch
 from app.installation import BUILT_IN, Installation, Options, model_name
 from app.models.provider import Block
 from app.models.usage import model_facts
-from app.outside import Editing, copy_to_system, project_paths
 from app.reach import ChooseProvider, Reach
 from app.sessions.catalogue import transcripts
 from app.sessions.cleanup import remove_old_sessions
 from app.sessions.envelope import new_uuid
-from app.sessions.prompt_memory import PromptMemory
 from app.state import facts as f
 from app.state.model import (
     Notice,
@@ -39,6 +37,7 @@ from app.state.model import (
 )
 from app.state.reduce import reduce
 from app.state.store import Store
+from app.writing import Writing
 
 if TYPE_CHECKING:
     from app.agent.tools.shell_background import ShellTask
@@ -64,8 +63,7 @@ class Controller:
         self.options = options
         self.loaded = loaded
         self.store: Store[State, f.Fact] = Store(State(), reduce)
-        self.memory = PromptMemory(here.places.project(here.folder))
-        self.drafts = DraftKeeper(self.memory, here.clock)
+        self.writing = Writing(here)
         self.questions = QuestionDesk(self.emit)
         self.reach = Reach(here, self.emit, self.notice, choose)
         self.on_fault: Callable[[BaseException], None] | None = None
@@ -74,6 +72,7 @@ class Controller:
         self._turn: asyncio.Task[Any] | None = None
         self._tasks: set[asyncio.Task[Any]] = set()
         self._notices = 0
+        self._opened = asyncio.Event()
 
     # Starting and leaving
 
@@ -89,6 +88,7 @@ class Controller:
             self.emit(f.TrustSettled(known))
         await self.reach.find_credentials(self.loaded.settings)
         await self._open(self.options)
+        self._opened.set()
         self._spawn(self._clean_up())
         if self.options.prompt and self.state.access.ready:
             await self.submit(self.options.prompt)
@@ -107,11 +107,10 @@ class Controller:
         waiting = [task for task in (self._turn, *self._tasks) if task is not None]
         if waiting:
             await asyncio.wait(waiting, timeout=EXIT_WAIT)
-        self.drafts.close()
+        self.writing.close()
         if self._runtime is not None:
             await self._runtime.close()
         await self.reach.close()
-        self.memory.close()
 
     async def _open(self, options: Options) -> None:
         if self._runtime is not None:
@@ -164,8 +163,11 @@ class Controller:
         """Send a prompt, or queue it while a turn runs. `!` in front runs a shell line."""
         if not text.strip() and not pictures:
             return
+        if self._runtime is None:
+            self._spawn(self._submit_when_open(text, pictures))
+            return
         if text.strip():
-            self.memory.add(text)
+            self.writing.remember(text)
         if self.is_busy:
             self.emit(f.MessageQueued(QueuedMessage(new_uuid(), text)))
             return
@@ -175,21 +177,15 @@ class Controller:
         if not self.state.access.ready:
             self.notice("No model is connected yet. Choose one on the welcome screen.", "warning")
             return
-        self._begin(self._run_turn(await self._with_pictures(text, pictures)))
+        content, problems = await with_pictures(text, pictures, self.here.folder)
+        for problem in problems:
+            self.notice(problem, "warning")
+        self._begin(self._run_turn(content))
 
-    async def _with_pictures(self, text: str, files: tuple[Path, ...]) -> str | list[Block]:
-        """The prompt's content; pictures that cannot be read are named and left out."""
-        from app.pictures import read_picture
-
-        blocks: list[Block] = []
-        for file in files:
-            try:
-                blocks.append(await asyncio.to_thread(read_picture, self.here.folder / file))
-            except ReverieError as error:
-                self.notice(str(error), "warning")
-        if not blocks:
-            return text
-        return [*blocks, {"type": "text", "text": text}] if text.strip() else blocks
+    async def _submit_when_open(self, text: str, pictures: tuple[Path, ...]) -> None:
+        """Keep what was sent while the app still starts."""
+        await self._opened.wait()
+        await self.submit(text, pictures)
 
     @property
     def is_busy(self) -> bool:
@@ -327,10 +323,7 @@ class Controller:
     async def settle_trust(self, trusted: bool) -> None:
         """The person's word on the folder's own settings."""
         if trusted:
-            try:
-                trust.trust(self.here.places, self.here.folder)
-            except StorageError as error:
-                self.notice(str(error), "error")
+            self._try(lambda: trust.trust(self.here.places, self.here.folder))
             self.loaded = self.here.settings(self.options, trusted=True)
             await self._reach(self.loaded.settings)
             self._apply_policy()
@@ -359,44 +352,9 @@ class Controller:
         found = (file for _, file in transcripts(self.here.places, self.here.folder))
         return next((file for file in found if file.stem != current), None)
 
-    # Around the prompt
-
-    def draft(self, *, at_start: bool) -> str:
-        """The unsent text of the session on screen; at the start of the app whatever was left."""
-        self.drafts.flush()
-        session = self.state.session
-        is_new = at_start and session.view.leaf is None
-        return self.memory.draft(session.session_id, is_new=is_new)
-
-    def keep_draft(self, text: str) -> None:
-        """Keep the unsent text, so that it survives whatever happens."""
-        if session_id := self.state.session.session_id:
-            self.drafts.keep(session_id, text)
-
-    async def project_paths(self) -> list[str]:
-        """Paths to complete after `@`; empty when they cannot be listed."""
-        from app.agent.tools.base import ToolFailure
-
-        try:
-            return await project_paths(self.here.folder)
-        except (ReverieError, ToolFailure, OSError) as error:
-            self.notice(f"Paths cannot be completed: {error}", "warning")
-            return []
-
-    def editing(self, text: str) -> Editing:
-        """A text to be opened in the person's editor."""
-        return Editing(text, self.here.environment)
-
-    async def copy(self, text: str) -> None:
-        """Put a text on the desktop's clipboard, where there is one."""
-        await copy_to_system(text, self.here.environment)
-
     def keep_setting(self, key: str, value: str) -> None:
         """Write one of the person's own settings."""
-        try:
-            set_value(self.here.places.settings, key, value)
-        except ReverieError as error:
-            self.notice(str(error), "warning")
+        self._try(lambda: set_value(self.here.places.settings, key, value))
 
     # Inside
 
@@ -424,15 +382,14 @@ class Controller:
         self.notice(str(error), "error")
 
     def _save_rule(self, rule: str) -> None:
-        root = git_root(self.here.folder) or self.here.folder
         if self.state.access.trusted is False and trust.wants_trust(self.here.folder):
             self.notice(f"{rule} holds for this session; this folder is not trusted.", "warning")
-            return
-        file = root / ".reverie" / "settings.local.toml"
-        rules = [*self.here.settings(self.options).settings.permissions.allow, rule]
+        else:
+            self._try(lambda: save_rule(self.here, rule))
+
+    def _try(self, action: Callable[[], None]) -> None:
         try:
-            trust.trust(self.here.places, self.here.folder)
-            set_value(file, "permissions.allow", list(dict.fromkeys(rules)))
+            action()
         except ReverieError as error:
             self.notice(str(error), "error")
 

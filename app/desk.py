@@ -7,10 +7,14 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
 from app.clock import Clock
+from app.config import own_value, set_value
+from app.git import git_root
+from app.installation import Installation
 from app.sessions.envelope import new_uuid
 from app.sessions.prompt_memory import PromptMemory
 from app.state.facts import Fact, QuestionAsked, QuestionSettled
 from app.state.model import AskedQuestion, QuestionRequest, Task
+from app.trust import trust
 
 if TYPE_CHECKING:
     from app.agent.tools.base import Question
@@ -102,3 +106,14 @@ def shell_task(shell: ShellTask, before: Task | None, now: float) -> Task:
         None if running else now,
         detail,
     )
+
+
+def save_rule(here: Installation, rule: str) -> None:
+    """Keep an "always" in the project's own local settings, and trust the folder that has them.
+
+    Raises `SettingsError` or `StorageError`.
+    """
+    file = (git_root(here.folder) or here.folder) / ".reverie" / "settings.local.toml"
+    known = own_value(file, "permissions.allow") or []
+    trust(here.places, here.folder)
+    set_value(file, "permissions.allow", list(dict.fromkeys([*known, rule])))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import os
+import signal
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.app import App
@@ -70,6 +72,10 @@ class ReverieApp(App[None]):
     def on_mount(self) -> None:
         self.set_keymap(dict(self.controller.loaded.settings.keys))
         self.controller.store.adopt_thread()
+        if not self.is_headless and os.name == "posix":
+            loop = asyncio.get_running_loop()
+            for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+                loop.add_signal_handler(number, self._stopped_by, number)
         if self._start:
             self.call_after_refresh(self._begin)
 
@@ -78,6 +84,10 @@ class ReverieApp(App[None]):
         gc.enable()
         self._starting = asyncio.create_task(self.controller.start())
         self._starting.add_done_callback(self._started)
+
+    def _stopped_by(self, number: int) -> None:
+        """Leave as after a quit: the terminal must be as it was, the draft must be kept."""
+        self.exit(return_code=128 + number)
 
     def _started(self, task: asyncio.Task[None]) -> None:
         if not task.cancelled() and (error := task.exception()) is not None:

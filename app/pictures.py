@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from app.agent.tools.base import ToolFailure
@@ -30,3 +32,22 @@ def read_picture(path: Path) -> Block:
         raise ReverieError(f"{path} is not a PNG, JPEG, GIF or WebP picture.")
     source = {"type": "base64", "media_type": kind, "data": base64.b64encode(data).decode()}
     return {"type": "image", "source": source}
+
+
+async def with_pictures(
+    text: str, files: Sequence[Path], folder: Path
+) -> tuple[str | list[Block], list[str]]:
+    """A prompt's content, and a sentence for each picture that was left out.
+
+    Relative paths start at `folder`; the files are read in a thread.
+    """
+    blocks: list[Block] = []
+    problems: list[str] = []
+    for file in files:
+        try:
+            blocks.append(await asyncio.to_thread(read_picture, folder / file))
+        except ReverieError as error:
+            problems.append(str(error))
+    if not blocks:
+        return text, problems
+    return [*blocks, *([{"type": "text", "text": text}] if text.strip() else [])], problems

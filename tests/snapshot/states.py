@@ -25,7 +25,7 @@ from app.state.model import (
     Session,
     Task,
 )
-from tests.fakes.clock import FakeClock
+from tests.fakes.clock import StillClock
 from tests.unit.widgets.test_feed import Writer, use
 
 FOLDER = "/home/you/src/shop"
@@ -34,7 +34,7 @@ NOW = datetime(2026, 11, 2, 9, 0, tzinfo=UTC)
 
 def chat_app(tmp_path: Path, facts: Iterable[f.Fact], **settings: Any) -> ReverieApp:
     places = Places(tmp_path / "config", tmp_path / "data", tmp_path / "logs")
-    here = Installation(places, tmp_path, {"HOME": "/home/you"}, FakeClock())
+    here = Installation(places, tmp_path, {"HOME": "/home/you"}, StillClock())
     controller = Controller(here, Options(), Loaded(Settings(**settings), {}, ()))
     for fact in facts:
         controller.emit(fact)

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -62,7 +62,7 @@ class Place:
         return self.start(*words, **keys, **more)
 
     def transcripts(self) -> list[Path]:
-        return sorted(self.places.project(self.folder).glob("*.jsonl"))
+        return sorted(self.places.project(self.folder).glob("*-*-*-*-*.jsonl"))
 
     def records(self) -> list[Record]:
         (file,) = self.transcripts()
@@ -91,6 +91,3 @@ def place(tmp_path: Path) -> Iterator[Place]:
 def server() -> Iterator[MessagesServer]:
     with MessagesServer() as running:
         yield running
-
-
-Start = Callable[..., Terminal]

@@ -58,7 +58,7 @@ class Terminal:
             try:
                 fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
                 os.chdir(folder)
-                os.execve(words[0], list(words), dict(environment))
+                os.execve(words[0], list(words), dict(environment))  # noqa: S606 - the program under test
             finally:
                 os._exit(127)
 
@@ -110,9 +110,7 @@ class Terminal:
         return self.send(ENTER)
 
     def resize(self, columns: int, lines: int) -> Terminal:
-        fcntl.ioctl(
-            self._descriptor, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0)
-        )
+        fcntl.ioctl(self._descriptor, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
         self.screen.resize(lines, columns)
         return self
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 import signal
+import sys
 
 import pytest
 
@@ -33,22 +34,40 @@ def test_quitting_leaves_the_terminal_as_it_was(place: Place) -> None:
     assert left_as_it_was(terminal) == []
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 def test_a_signal_leaves_the_terminal_as_it_was(place: Place, number: int) -> None:
     terminal = place.start("--demo")
     terminal.send("unsent words").until("unsent words")
-    terminal.signal(number).wait()
+    assert terminal.signal(number).wait() == 128 + number
     assert left_as_it_was(terminal) == []
+
+
+CRASH = """
+import sys
+from widgets.conversation.conversation import Conversation
+def broken(self, step):
+    raise LookupError("broken on purpose")
+Conversation.action_cursor = broken
+sys.argv = ["reverie", "--demo"]
+from app.__main__ import main
+main()
+"""
+
+
+def script(place: Place, text: str, wait: str) -> Terminal:
+    words = [sys.executable, "-c", text]
+    terminal = Terminal(words, place.folder, place.environment({}))
+    place.running.append(terminal)
+    return terminal.until(wait) if wait else terminal
 
 
 def test_a_crash_leaves_the_terminal_as_it_was(place: Place) -> None:
-    """A transcript folder that becomes a file fails where nothing is expected to."""
-    terminal = place.start("--demo")
-    terminal.signal(signal.SIGINT)
-    terminal.settled()
-    if terminal.exit_code is None:
-        terminal.quit()
+    terminal = script(place, CRASH, "enter Send")
+    terminal.say("hello").until("completed")
+    terminal.send("\t").until("tab Prompt")
+    assert terminal.send("k").wait() == 1
     assert left_as_it_was(terminal) == []
+    assert b"broken on purpose" in terminal.raw
 
 
 def test_broken_settings_are_named_and_the_app_starts(place: Place) -> None:
@@ -80,11 +99,11 @@ def test_a_data_folder_that_cannot_be_used_is_said(place: Place) -> None:
 def test_a_deleted_working_folder_is_said(place: Place) -> None:
     gone = place.folder / "gone"
     gone.mkdir()
-    script = f"import os, sys; os.chdir({str(gone)!r}); os.rmdir({str(gone)!r}); sys.argv=['r','--demo']; from app.__main__ import main; main()"
-    terminal = Terminal(
-        [__import__("sys").executable, "-c", script], place.folder, place.environment({})
+    text = (
+        f"import os, sys; os.chdir({str(gone)!r}); os.rmdir({str(gone)!r}); "
+        "sys.argv = ['reverie', '--demo']; from app.__main__ import main; main()"
     )
-    place.running.append(terminal)
+    terminal = script(place, text, "")
     assert terminal.wait() == 1
     assert "does not exist any more" in terminal.text
     assert "Traceback" not in terminal.text

@@ -14,6 +14,7 @@ from textual.screen import Screen
 from textual.widgets import Static, TextArea
 
 from app.commands import COMMANDS, parse_command
+from app.errors import ReverieError
 from app.state import select
 from app.state.model import Live, Session
 from widgets.ask.choices import ChoiceBox
@@ -41,6 +42,8 @@ QUIT_WINDOW = 3.0
 """Seconds in which a second ctrl+c or ctrl+d leaves."""
 NARROW = 100
 """Columns below which the side panel covers the conversation."""
+SHORT = 12
+"""Lines below which the header and the rules around the prompt make room."""
 
 IDLE_KEYS = "enter Send  f1 Help  f2 Tasks"
 BUSY_KEYS = "esc Interrupt  f1 Help  f2 Tasks"
@@ -105,6 +108,7 @@ class ChatScreen(ChatCommands, Follow, Screen[None]):
 
     def on_resize(self, event: events.Resize) -> None:
         self.set_class(event.size.width < NARROW, "-narrow")
+        self.set_class(event.size.height < SHORT, "-short")
         self._fit_panel(event.size)
 
     def _fit_panel(self, size: Size) -> None:
@@ -120,8 +124,8 @@ class ChatScreen(ChatCommands, Follow, Screen[None]):
         unsent = self.prompt.whole_text if at_start else ""
         self._session_id = session.session_id
         self._paths = None
-        self.prompt.earlier = self.controller.memory.prompts()
-        self.prompt.take(unsent or self.controller.draft(at_start=at_start))
+        self.prompt.earlier = self.controller.writing.earlier()
+        self.prompt.take(unsent or self.controller.writing.draft(session, at_start=at_start))
 
     def _live_changed(self, live: Live) -> None:
         self.prompt.has_queue = bool(live.queue)
@@ -198,22 +202,25 @@ class ChatScreen(ChatCommands, Follow, Screen[None]):
 
     @on(Prompt.Sent)
     async def _sent(self, message: Prompt.Sent) -> None:
-        self.controller.keep_draft("")
+        self._keep_draft("")
         command = parse_command(message.text)
         if command is not None:
-            self.controller.memory.add(message.text)
+            self.controller.writing.remember(message.text)
             await self.run_command(*command)
         else:
             self.conversation.action_to_end()
             await self.controller.submit(message.text, message.pictures)
-        self.prompt.earlier = self.controller.memory.prompts()
+        self.prompt.earlier = self.controller.writing.earlier()
 
     @on(TextArea.Changed, "#prompt")
     def _prompt_changed(self) -> None:
         self.foot.typed()
         text = self.prompt.text
         self.query_one("#input").set_class(text.startswith("!"), "-shell")
-        self.controller.keep_draft(self.prompt.whole_text)
+        self._keep_draft(self.prompt.whole_text)
+
+    def _keep_draft(self, text: str) -> None:
+        self.controller.writing.keep_draft(self.controller.state.session, text)
 
     @on(Prompt.CompletionWanted)
     async def _completion_wanted(self, message: Prompt.CompletionWanted) -> None:
@@ -230,7 +237,11 @@ class ChatScreen(ChatCommands, Follow, Screen[None]):
         if wanted.kind == "command":
             return best_commands(wanted.word, ((c.name, c.description) for c in COMMANDS))
         if self._paths is None:
-            self._paths = await self.controller.project_paths()
+            try:
+                self._paths = await self.controller.writing.paths()
+            except ReverieError as error:
+                self.controller.notice(str(error), "warning")
+                self._paths = []
         return best_paths(wanted.word, self._paths)
 
     @on(Prompt.OfferMoved)
@@ -311,8 +322,8 @@ class ChatScreen(ChatCommands, Follow, Screen[None]):
     def action_clear_or_quit(self) -> None:
         """Empty the prompt, its text goes to the history; on an empty one leave by two presses."""
         if self.prompt.text:
-            self.controller.memory.add(self.prompt.clear_draft())
-            self.prompt.earlier = self.controller.memory.prompts()
+            self.controller.writing.remember(self.prompt.clear_draft())
+            self.prompt.earlier = self.controller.writing.earlier()
             self._quit_at = float("-inf")
         else:
             self.action_quit_when_empty()

@@ -157,12 +157,12 @@ class ChatCommands(Screen[None]):
     async def copy(self, text: str) -> None:
         """Copy by the terminal (OSC 52) and by the system's own program where there is one."""
         self.app.copy_to_clipboard(text)
-        await self.controller.copy(text)
+        await self.controller.writing.copy(text)
         self.controller.notice(f"Copied {len(text)} characters.")
 
     async def edit_in_editor(self, text: str) -> str | None:
         """The text as the person's editor left it; None when there is no editor to open."""
-        editing = self.controller.editing(text)
+        editing = self.controller.writing.editing(text)
         try:
             with self.app.suspend():
                 return editing.run()

@@ -1,0 +1,197 @@
+"""Whatever a model or a tool says is shown as text and does nothing else."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from typing import Any
+
+import pytest
+
+from tests.fakes.messages_server import MessagesServer
+from tests.fakes.script import Gate, Reply, Stall, text, tool_use
+from tests.terminal.conftest import Place
+from tests.terminal.terminal import CTRL_C, ENTER, ESC, Terminal
+from tests.terminal.test_chat import lines_of
+from tests.terminal.test_start_and_exit import left_as_it_was
+
+STRINGS = [row["s"].strip("\n") for row in lines_of("B36", "strings.jsonl")]
+
+
+def squeezed(words: str) -> str:
+    return re.sub(r"\s+", "", words)
+
+
+def shows(terminal: Terminal, words: str) -> bool:
+    return squeezed(words) in squeezed(terminal.text)
+
+
+def test_markup_is_text_everywhere(place: Place, server: MessagesServer) -> None:
+    """Prompt, reply, code, tool title, tool output, permission request and its reason."""
+    (place.folder / "strings.txt").write_text("\n".join(STRINGS) + "\n")
+    quoted = "```\n" + "\n".join(STRINGS) + "\n```"
+    reading = tool_use("Read", {"file_path": str(place.folder / "strings.txt")}, "toolu_r")
+    running = tool_use(
+        "Bash",
+        {
+            "command": "cat strings.txt; false "
+            + " ".join(f"'{each}'" for each in STRINGS if "'" not in each)
+        },
+        "toolu_b",
+    )
+    server.queue(Reply((text(quoted),)))
+    server.queue(Reply((reading,), "tool_use"), Reply((running,), "tool_use"))
+    server.say("[bold]over[/bold]")
+    keys = {"ANTHROPIC_BASE_URL": server.base_url, "ANTHROPIC_API_KEY": "sk-ant-test"}
+    terminal = place.start(columns=110, lines=90, **keys)
+    terminal.send("\x1b[200~" + "\n".join(STRINGS[:10]) + "\x1b[201~").settled()
+    for each in STRINGS[:10]:
+        assert shows(terminal, each), each
+    terminal.send(ENTER).until("completed")
+    for each in STRINGS:
+        assert shows(terminal, each), (each, terminal.text)
+    assert squeezed(terminal.text).count(squeezed(STRINGS[0])) == 2
+    terminal.say("again").until("Allow once")
+    for each in STRINGS:
+        if "'" not in each:
+            assert shows(terminal, f"'{each}'"), (each, terminal.text)
+    terminal.settled().send("1").until("[bold]over[/bold]").until("completed")
+    assert server.calls
+    assert terminal.quit() == 0
+
+
+NAMES = [
+    "[bold]x[∕bold] [@click=app.quit].txt",
+    "[/red].txt",
+]
+
+
+def test_markup_in_a_file_name_and_an_error(place: Place, server: MessagesServer) -> None:
+    for name in NAMES:
+        (place.folder / name).write_text("inside\n")
+    path = str(place.folder / NAMES[0])
+    write = tool_use("Write", {"file_path": path, "content": "[/] new"}, "toolu_w")
+    server.queue(Reply((write,), "tool_use"))
+    server.say("Fine.")
+    terminal = place.serve(server)
+    terminal.say("write").until("Allow once").until("[@click=app.quit]")
+    terminal.settled().send("4").until("Fine.")
+    terminal.say("/mode [/nope]").until("There is no mode [/nope]")
+    terminal.send("@").until("[/red].txt").send(CTRL_C)
+    terminal.gone("[/red].txt")
+    assert terminal.quit() == 0
+
+
+HOSTILE = (
+    "A\x1b[31mred\x1b[0m \x1b]0;owned\x07 \x1b]52;c;b3duZWQ=\x07 \x1b[?1049l \x1b[2J \x1bc "
+    "\x9b31m \x9d0;x\x9c \x90q\x9c \x07\x08\x0e\x7f \u202eevil\u202c \u2066x\u2069 \u200f end-A"
+)
+
+
+def foreign(raw: bytes) -> list[str]:
+    """Sequences that Textual does not write, and control characters that nobody should."""
+    words = raw.decode("utf-8", "replace")
+    known = re.compile(
+        r"\x1b\[[\d;:]*m|\x1b\[\d+;\d+H|\x1b\[\?\d+[hl]|\x1b\[[<>=]\d*u|\x1b\[\?\d+\$p"
+        r"|\x1b\[[HJK]|\x1b\[\d[JK]|\x1b\[6n|\x1b\]22;\w*\x07|\x1b\[\?u|\x1b\[c"
+    )
+    rest = known.sub("", words)
+    return re.findall(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069].{0,12}", rest)
+
+
+def test_no_sequence_of_a_model_or_a_tool_reaches_the_terminal(
+    place: Place, server: MessagesServer
+) -> None:
+    (place.folder / "hostile.txt").write_text(HOSTILE, encoding="utf-8")
+    server.queue(Reply((text(HOSTILE),), piece=3))
+    server.queue(
+        Reply((tool_use("Bash", {"command": "cat hostile.txt #" + HOSTILE}, "t1"),), "tool_use")
+    )
+    server.say("The end.")
+    terminal = place.serve(server)
+    terminal.say("talk").until("end-A").until("completed")
+    terminal.say("run").until("Allow once").settled().send("1").until("The end.")
+    terminal.send("\x1b[200~pasted \x1b[31m \x9b2J words\x1b[201~").until("words")
+    terminal.settled()
+    assert foreign(bytes(terminal.raw)) == []
+    assert b"owned" not in terminal.raw.split(b"\x1b]")[0] or b"\x1b]0;" not in terminal.raw
+
+
+def test_very_long_lines_and_outputs_do_not_hang(place: Place, server: MessagesServer) -> None:
+    server.queue(Reply((text("x" * 200_000 + " end-of-line"),), piece=4000))
+    command = "seq 1 100000; echo last-line"
+    server.queue(Reply((tool_use("Bash", {"command": command}, "t1"),), "tool_use"))
+    server.say("Counted.")
+    terminal = place.serve(server)
+    terminal.say("long").until("completed")
+    terminal.say("count").until("Allow once").settled().send("1").until("Counted.")
+    terminal.send("still alive").until("still alive").send(CTRL_C).gone("still alive")
+    assert terminal.quit() == 0
+
+
+SIZES = [(80, 24), (1, 1), (7, 3), (200, 50), (20, 5)]
+
+
+def resize_wildly(terminal: Terminal, seed: int, count: int) -> None:
+    chance = random.Random(seed)
+    sizes = SIZES + [(chance.randint(1, 220), chance.randint(1, 60)) for _ in range(count)]
+    for columns, lines in sizes:
+        terminal.resize(columns, lines).settled(0.01)
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_resizing_while_a_reply_streams(place: Place, server: MessagesServer, seed: int) -> None:
+    content = (lines_of_content() + "\n\n") * 6
+    gate = Gate()
+    server.queue(Reply((text(content + "the very end"),), fault=Stall(40, gate)))
+    terminal = place.serve(server)
+    terminal.say("go")
+    assert gate.reached.wait(10)
+    resize_wildly(terminal, seed, 30)
+    gate.release()
+    resize_wildly(terminal, seed + 10, 30)
+    terminal.resize(90, 28).until("the very end").until("completed").settled()
+    terminal.send("after it").until("› after it")
+    rows = terminal.text.split("\n")
+    assert len(rows) == 28 and "enter Send" in rows[-1]
+    terminal.send(CTRL_C).gone("after it")
+    assert terminal.quit() == 0
+    assert left_as_it_was(terminal) == []
+
+
+def lines_of_content() -> str:
+    from tests.terminal.test_chat import CASES
+
+    (folder,) = CASES.glob("B39-*")
+    return (folder / "content.md").read_text()
+
+
+def test_resizing_with_a_question_open(place: Place, server: MessagesServer) -> None:
+    command = "echo 漢字 👩‍👩‍👧‍👦 é && " + "touch made " * 12
+    server.queue(Reply((tool_use("Bash", {"command": command}, "t1"),), "tool_use"))
+    server.say("Fine.")
+    terminal = place.serve(server)
+    terminal.say("go").until("Allow once")
+    resize_wildly(terminal, 7, 40)
+    terminal.resize(100, 30).until("Allow once").settled().send("4").until("Fine.")
+    assert terminal.quit() == 0
+
+
+def test_graphemes_in_the_prompt(place: Place, server: MessagesServer) -> None:
+    from tests.terminal.test_chat import CASES
+
+    (folder,) = CASES.glob("B39-*")
+    lines = [line for line in (folder / "graphemes.txt").read_text().splitlines() if line][:12]
+    terminal = place.serve(server)
+    for line in lines:
+        terminal.send(f"\x1b[200~{line}\x1b[201~").settled(0.05)
+        terminal.send("\x7f", "\x1b[D", "\x1b[C", "Z").settled(0.05)
+        terminal.send(ENTER).until(lambda _, n=len(server.calls): len(server.calls) > n)
+        sent: Any = server.last["messages"][-1]["content"]
+        words = sent if isinstance(sent, str) else sent[-1]["text"]
+        assert words.endswith("Z")
+        body = words[:-1]
+        assert not body or body[-1] != "\u200d", (line, json.dumps(words))
+        assert line.startswith(body), (line, json.dumps(words))
+        terminal.until("enter Send").send(ESC).settled(0.15)
