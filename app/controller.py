@@ -20,7 +20,6 @@ from app.desk import QuestionDesk, save_rule, shell_task
 from app.errors import ReverieError, StorageError
 from app.git import git_branch
 from app.installation import BUILT_IN, Installation, Options, model_name
-from app.models.provider import Block
 from app.models.usage import model_facts
 from app.reach import ChooseProvider, Reach
 from app.sessions.catalogue import transcripts
@@ -169,18 +168,13 @@ class Controller:
         if text.strip():
             self.writing.remember(text)
         if self.is_busy:
-            self.emit(f.MessageQueued(QueuedMessage(new_uuid(), text)))
-            return
-        if text.startswith("!") and text[1:].strip():
+            self.emit(f.MessageQueued(QueuedMessage(new_uuid(), text, pictures)))
+        elif text.startswith("!") and text[1:].strip():
             self._begin(self._shell_line(text[1:].strip()))
-            return
-        if not self.state.access.ready:
+        elif not self.state.access.ready:
             self.notice("No model is connected yet. Choose one on the welcome screen.", "warning")
-            return
-        content, problems = await with_pictures(text, pictures, self.here.folder)
-        for problem in problems:
-            self.notice(problem, "warning")
-        self._begin(self._run_turn(content))
+        else:
+            self._begin(self._run_turn(text, pictures))
 
     async def _submit_when_open(self, text: str, pictures: tuple[Path, ...]) -> None:
         """Keep what was sent while the app still starts."""
@@ -211,11 +205,15 @@ class Controller:
         queue = self.state.live.queue
         if queue and not self.is_busy:
             self.emit(f.MessageUnqueued(queue[0].id))
-            await self.submit(queue[0].text)
+            await self.submit(queue[0].text, queue[0].pictures)
 
-    async def _run_turn(self, content: str | list[Block]) -> None:
-        runtime = self._need_runtime()
-        await runtime.loop.run_turn(content)
+    async def _run_turn(self, text: str, pictures: tuple[Path, ...]) -> None:
+        from app.pictures import with_pictures
+
+        content, problems = await with_pictures(text, pictures, self.here.folder)
+        for problem in problems:
+            self.notice(problem, "warning")
+        await self._need_runtime().loop.run_turn(content)
 
     async def _shell_line(self, command: str) -> None:
         runtime = self._need_runtime()

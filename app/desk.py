@@ -114,6 +114,6 @@ def save_rule(here: Installation, rule: str) -> None:
     Raises `SettingsError` or `StorageError`.
     """
     file = (git_root(here.folder) or here.folder) / ".reverie" / "settings.local.toml"
-    known = own_value(file, "permissions.allow") or []
+    known: list[str] = own_value(file, "permissions.allow") or []
     trust(here.places, here.folder)
     set_value(file, "permissions.allow", list(dict.fromkeys([*known, rule])))

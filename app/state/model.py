@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from app.models.cache_clock import CacheClock
@@ -80,6 +81,7 @@ class QueuedMessage:
 
     id: str
     text: str
+    pictures: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,99 @@
+"""A model that writes a given text at a given rate, keeping to the clock."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import time
+from collections.abc import AsyncIterator
+
+from app.models.provider import (
+    BlockGrew,
+    BlockStarted,
+    BlockStopped,
+    MessageEnded,
+    MessageStarted,
+    ModelInfo,
+    ModelRequest,
+    StreamEvent,
+    TokenCount,
+    Usage,
+)
+
+RATE = 200
+"""Chunks a second."""
+CHUNK = 20
+"""Characters of a chunk."""
+
+
+def long_reply(characters: int) -> str:
+    """Markdown with paragraphs, lists, tables and fences of 100 lines; no capital letters."""
+    parts: list[str] = []
+    size = number = 0
+    while size < characters:
+        number += 1
+        rows = "\n".join(f"| row {n} | {n * number} | some words |" for n in range(30))
+        code = "\n".join(f"    value_{n} = compute({n}, {number})  # step" for n in range(100))
+        items = "\n".join(f"- point {n} of *section* {number}, with `code`" for n in range(25))
+        parts.append(
+            f"## part {number}\n\n{'plain words of a paragraph that wraps. ' * 12}\n\n"
+            f"{items}\n\n| name | number | text |\n|---|---:|---|\n{rows}\n\n"
+            f"```python\ndef part():\n{code}\n```\n\n"
+        )
+        size += len(parts[-1])
+    return "".join(parts)[:characters]
+
+
+class PacedProvider:
+    """Streams `text` in chunks; `finished` are the seconds that took, the last time."""
+
+    name = "anthropic"
+    supports_tools = True
+
+    def __init__(self, text: str, rate: int = RATE, chunk: int = CHUNK) -> None:
+        self.text, self.rate, self.chunk = text, rate, chunk
+        self.finished = 0.0
+
+    @property
+    def nominal(self) -> float:
+        """Seconds that the reply takes when nothing holds it up."""
+        return len(self.text) / self.chunk / self.rate
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[StreamEvent]:
+        """One reply at the rate; what was late is caught up with."""
+        began = time.perf_counter()
+        yield MessageStarted("msg_1", request.model, Usage(input=10))
+        yield BlockStarted(0, "text")
+        for number, start in enumerate(range(0, len(self.text), self.chunk)):
+            wait = began + number / self.rate - time.perf_counter()
+            await asyncio.sleep(max(wait, 0))
+            yield BlockGrew(0, "text", self.text[start : start + self.chunk])
+        yield BlockStopped(0, {"type": "text", "text": self.text})
+        self.finished = time.perf_counter() - began
+        yield MessageEnded("end_turn", Usage(10, 5), raw_usage={"output_tokens": 5})
+
+    async def count_tokens(self, request: ModelRequest) -> TokenCount:
+        """A guess."""
+        return TokenCount(len(str(request.messages)) // 4, True)
+
+    async def models(self) -> tuple[ModelInfo, ...]:
+        """None."""
+        return ()
+
+    async def close(self) -> None:
+        """Nothing to release."""
+
+
+def main() -> None:
+    """The app with the rehearsal replaced by the paced model: `paced.py CHARACTERS`."""
+    import app.models.rehearsal.model as rehearsal
+    from app.__main__ import main as run
+
+    text = long_reply(int(sys.argv[1]))
+    rehearsal.RehearsalProvider = lambda *_: PacedProvider(text)  # pyright: ignore[reportAttributeAccessIssue] - a stand-in for this one process
+    sys.argv = ["reverie", "--demo", *sys.argv[2:]]
+    run()
+
+
+if __name__ == "__main__":
+    main()
