@@ -11,7 +11,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, cast
+from typing import Annotated, Any, Literal, TypeAlias, cast
 
 import msgspec
 
@@ -19,6 +19,10 @@ from app.errors import SettingsError
 from app.paths import Places, write_private
 
 PermissionModeName: TypeAlias = Literal["default", "acceptEdits", "plan", "bypassPermissions"]
+
+
+Dollars: TypeAlias = Annotated[float, msgspec.Meta(ge=0)]
+"""USD, never negative."""
 
 
 class PermissionSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,11 +38,11 @@ class PermissionSettings(msgspec.Struct, frozen=True, kw_only=True):
 class ModelPrice(msgspec.Struct, frozen=True, kw_only=True):
     """`[prices."model-name"]`: USD per million tokens, for models the built-in table lacks."""
 
-    input: float
-    output: float
-    cache_read: float | None = None
-    cache_write_5m: float | None = None
-    cache_write_1h: float | None = None
+    input: Dollars
+    output: Dollars
+    cache_read: Dollars | None = None
+    cache_write_5m: Dollars | None = None
+    cache_write_1h: Dollars | None = None
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -144,7 +148,7 @@ def load_settings(
 def _build(values: Mapping[str, Any]) -> Settings:
     nested: dict[str, Any] = {}
     for key, value in values.items():
-        table, _, leaf = key.rpartition(".")
+        table, leaf = _split(key)
         (nested.setdefault(table, {}) if table else nested)[leaf] = value
     return msgspec.convert(nested, Settings)
 
@@ -184,14 +188,18 @@ def _read_layer(
 
 
 def _widens_trust(key: str, value: object) -> bool:
-    return key in WIDENS_TRUST or (key == "permissions.mode" and value == "bypassPermissions")
+    return (
+        _split(key)[0] in WIDENS_TRUST
+        or key in WIDENS_TRUST
+        or (key == "permissions.mode" and value == "bypassPermissions")
+    )
 
 
 def flatten(document: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Leaf values by dotted key; free tables such as `keys` stay whole."""
+    """Leaf values by dotted key."""
     for key, value in document.items():
         field = _FIELDS.get(key)
-        if isinstance(value, dict) and field is not None and _is_table(field):
+        if isinstance(value, dict) and (key in _FREE_TABLES or _is_table(field)):
             for leaf, item in cast("dict[str, Any]", value).items():
                 yield f"{key}.{leaf}", item
         else:
@@ -207,6 +215,8 @@ def _fields_of(struct: type[msgspec.Struct]) -> dict[str, Any]:
 
 
 _FIELDS = _fields_of(Settings)
+_FREE_TABLES: Mapping[str, object] = {"keys": str, "prices": ModelPrice}
+"""Tables whose names are the person's own, and what each of them holds."""
 
 
 def setting_keys() -> list[str]:
@@ -217,8 +227,16 @@ def setting_keys() -> list[str]:
     return keys
 
 
+def _split(key: str) -> tuple[str, str]:
+    """A dotted key as table and leaf; the names in a free table may hold dots of their own."""
+    first, dot, rest = key.partition(".")
+    return (first, rest) if dot else ("", first)
+
+
 def _kind_of(key: str) -> object | None:
-    table, _, leaf = key.rpartition(".")
+    table, leaf = _split(key)
+    if table in _FREE_TABLES:
+        return _FREE_TABLES[table]
     if not table:
         return _FIELDS.get(leaf) if not _is_table(_FIELDS.get(leaf)) else None
     struct = _FIELDS.get(table)
@@ -242,10 +260,10 @@ def value_of(settings: Settings, key: str) -> Any:
     """The value in force of a dotted key. Raises `SettingsError` for an unknown one."""
     if _kind_of(key) is None:
         raise SettingsError(check_value(key, None) or key)
-    value: Any = settings
-    for part in key.split("."):
-        value = getattr(value, part)
-    return msgspec.to_builtins(value)
+    table, leaf = _split(key)
+    if table in _FREE_TABLES:
+        return msgspec.to_builtins(getattr(settings, table).get(leaf))
+    return msgspec.to_builtins(getattr(getattr(settings, table) if table else settings, leaf))
 
 
 def parse_value(key: str, text: str) -> Any:
@@ -281,7 +299,7 @@ def set_value(file: Path, key: str, value: Any) -> None:
             kept="It was not changed.",
             todo="Mend it first: `reverie config check` names the place.",
         ) from error
-    table, _, leaf = key.rpartition(".")
+    table, leaf = _split(key)
     holder: Any = document
     if table:
         if table not in document:
@@ -299,7 +317,7 @@ def own_value(file: Path, key: str) -> Any:
 
 def _line_of(text: str, key: str) -> int:
     """The line on which a key is set, 0 when it cannot be told."""
-    table, _, leaf = key.rpartition(".")
+    table, leaf = _split(key)
     current = ""
     for number, line in enumerate(text.split("\n"), 1):
         header = re.match(r"\s*\[\s*([^\]]+?)\s*\]", line)

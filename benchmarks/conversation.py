@@ -6,7 +6,7 @@ import asyncio
 import time
 
 from benchmarks.figures import Figure, median, show
-from benchmarks.headless import app_with
+from benchmarks.headless import app_with, finished
 from benchmarks.paced import PacedProvider, long_reply
 
 SHORT, LONG = 10, 10_000
@@ -26,8 +26,7 @@ async def costs(messages: int) -> tuple[float, float]:
         app.screen.query_one("#prompt").load_text("")  # pyright: ignore[reportAttributeAccessIssue] - the prompt is a TextArea
         began = time.process_time()
         await app.controller.submit("go")
-        while app.controller.is_busy:
-            await asyncio.sleep(0.02)
+        await finished(app)
         chunk = (time.process_time() - began) * 1000 / (len(TEXT) / provider.chunk)
         return median(keys), chunk
 

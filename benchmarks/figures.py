@@ -27,7 +27,8 @@ class Figure:
         """The line as Markdown."""
         mark = "yes" if self.holds else "**no**"
         value, target = _number(self.value), _number(self.target)
-        return f"| {self.name} | {value} {self.unit} | ≤ {target} {self.unit} | {mark} | {self.detail} |"
+        cells = (self.name, f"{value} {self.unit}", f"≤ {target} {self.unit}", mark, self.detail)
+        return f"| {' | '.join(cells)} |"
 
 
 HEAD = "| figure | measured | target | met | detail |\n|---|---|---|---|---|"

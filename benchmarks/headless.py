@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import tempfile
 from collections.abc import AsyncIterator, Iterator
@@ -69,11 +70,21 @@ async def app_with(
             file.parent.mkdir(parents=True)
             file.write_text("\n".join(transcript(messages)) + "\n")
         options = Options(resume=file)
-        controller = Controller(here, options, here.settings(options))
-        controller.reach.provider = provider
+        loaded = here.settings(options)
+        controller = Controller(here, options, loaded, choose=lambda *_: provider)
         app = ReverieApp(controller)
         async with app.run_test(size=size) as pilot:
             while not controller.state.session.session_id:
                 await pilot.pause()
             await pilot.pause(0.5)
             yield app, pilot
+
+
+async def finished(app: ReverieApp) -> None:
+    """Wait for the end of the turn; nothing but the store's own notice is involved."""
+    ended = asyncio.Event()
+    release = app.controller.store.subscribe(
+        lambda state: ended.set() if state.live.turn_id is None and state.live.last else None
+    )
+    await ended.wait()
+    release()

@@ -47,7 +47,7 @@ def long_reply(characters: int) -> str:
 class PacedProvider:
     """Streams `text` in chunks; `finished` are the seconds that took, the last time."""
 
-    name = "anthropic"
+    name = "rehearsal"
     supports_tools = True
 
     def __init__(self, text: str, rate: int = RATE, chunk: int = CHUNK) -> None:

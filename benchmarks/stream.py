@@ -7,7 +7,7 @@ import sys
 import time
 
 from benchmarks.figures import Figure, p95, show
-from benchmarks.headless import app_with
+from benchmarks.headless import app_with, finished
 from benchmarks.paced import CHUNK, RATE, PacedProvider, long_reply
 from benchmarks.terminal import Home, Program
 
@@ -33,8 +33,7 @@ async def headless(text: str) -> tuple[float, list[float]]:
         heart = asyncio.create_task(lags(done))
         began = time.perf_counter()
         await app.controller.submit("go")
-        while app.controller.is_busy:
-            await asyncio.sleep(0.05)
+        await finished(app)
         spent = time.perf_counter() - began
         done.set()
         return spent / provider.nominal, await heart

@@ -15,6 +15,7 @@ from app.state import select
 from app.state.model import Session
 from widgets.follow import Follow
 from widgets.looks import glyphs_of, palette_of
+from widgets.words import model_in_words
 
 
 class Header(Follow, Widget):
@@ -41,7 +42,7 @@ class Header(Follow, Widget):
         if y > 1 or not width:
             return Strip.blank(width, base)
         session = self._session
-        right = f"{session.model.removeprefix('claude-')}   {session.mode} "
+        right = f"{model_in_words(session.model).removeprefix('claude-')}   {session.mode} "
         left = f"  {_home(session.folder)}" + (
             f"  {session.git_branch}" if session.git_branch else ""
         )

@@ -14,7 +14,7 @@ from app.state import select
 from app.state.model import Live, State
 from widgets.follow import Follow
 from widgets.looks import glyphs_of, palette_of
-from widgets.words import cost_in_words, gauge, seconds_in_words, tokens_in_words
+from widgets.words import cost_in_words, gauge, model_in_words, seconds_in_words, tokens_in_words
 
 _PHASES = {
     "requesting": "waiting for the model",
@@ -91,7 +91,7 @@ class StatusLine(Follow, Widget):
         if running:
             parts.append((f"{running} task{'s' if running > 1 else ''}", "accent"))
         parts.append((state.session.mode, "warn" if state.session.mode != "default" else "muted"))
-        parts.append((state.session.model or "no model", "muted"))
+        parts.append((model_in_words(state.session.model) or "no model", "muted"))
         used = limits.usage.whole_input + limits.usage.output
         if used:
             parts.append((tokens_in_words(used), "muted"))

@@ -19,6 +19,11 @@ def cost_in_words(cost: float | None) -> str:
     return f"${cost:.2f}" if cost == 0 or cost >= 0.01 else f"${cost:.4f}"
 
 
+def model_in_words(model: str) -> str:
+    """A model's id as the screen says it; the built-in one says what it cannot do."""
+    return "SmolLM2-135M, chat only" if model == "local" else model
+
+
 def seconds_in_words(seconds: float) -> str:
     """`7 s`, `4:12`, `1:02:03`."""
     whole = max(int(seconds), 0)

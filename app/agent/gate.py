@@ -41,8 +41,6 @@ class Gate:
     ) -> None:
         """`cwd` is where the shell stands now; `save_rule` keeps an "always" for later sessions."""
         self.policy = policy
-        self.denials: list[dict[str, Any]] = []
-        """Calls that were refused, for the result of print mode."""
         self._emit = emit
         self._cwd = cwd
         self._can_ask = can_ask
@@ -56,7 +54,7 @@ class Gate:
         self.policy = replace(self.policy, mode=Mode(mode))
 
     def judge(self, tool: str, arguments: Mapping[str, Any]) -> Verdict:
-        """What the rules say of a call, without asking anybody."""
+        """What the rules say of a call, without asking anybody; it may look through folders."""
         return judge(tool, arguments, replace(self.policy, cwd=self._cwd()))
 
     async def decide(
@@ -66,16 +64,16 @@ class Gate:
 
         One question at a time: what "session" or "always" allows answers the ones behind it.
         """
-        verdict = self.judge(tool, arguments)
+        verdict = await asyncio.to_thread(self.judge, tool, arguments)
         if verdict.verdict == "allow" or self._is_repeat(verdict, tool, arguments):
             return Decision(True)
         if verdict.verdict == "deny":
-            return self._refused(tool, arguments, f"Permission denied: {verdict.reason}")
+            return Decision(False, f"Permission denied: {verdict.reason}")
         if not self._can_ask:
-            sentence = f"Permission denied: nobody can be asked here ({verdict.reason})."
-            return self._refused(tool, arguments, sentence)
+            reason = verdict.reason
+            return Decision(False, f"Permission denied: nobody can be asked here ({reason}).")
         async with self._asking:
-            verdict = self.judge(tool, arguments)
+            verdict = await asyncio.to_thread(self.judge, tool, arguments)
             if verdict.verdict == "allow" or self._is_repeat(verdict, tool, arguments):
                 return Decision(True)
             asking()
@@ -104,8 +102,7 @@ class Gate:
             return Decision(True, by_person=True)
         reason = f" They said: {words}" if words else ""
         sentence = f"The person did not allow this call, and it was not run.{reason}"
-        refused = self._refused(tool, arguments, sentence)
-        return replace(refused, interrupts=answer == "interrupt", by_person=True)
+        return Decision(False, sentence, interrupts=answer == "interrupt", by_person=True)
 
     def _remember(self, tool: str, arguments: Mapping[str, Any], rule: str | None) -> None:
         if rule is not None:
@@ -117,10 +114,6 @@ class Gate:
 
     def _is_repeat(self, verdict: Verdict, tool: str, arguments: Mapping[str, Any]) -> bool:
         return verdict.verdict == "ask" and _exactly(tool, arguments) in self._repeats
-
-    def _refused(self, tool: str, arguments: Mapping[str, Any], message: str) -> Decision:
-        self.denials.append({"tool_name": tool, "tool_input": dict(arguments)})
-        return Decision(False, message)
 
     def answer(self, request_id: str, answer: PermissionAnswer, words: str = "") -> bool:
         """The person's word; False when nothing waits for it any more."""

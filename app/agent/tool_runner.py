@@ -78,6 +78,8 @@ class ToolRunner:
         self.tools = {tool.name: tool for tool in tools}
         self.context = context
         self.gate = gate
+        self.denials: list[dict[str, Any]] = []
+        """Calls that were refused, as print mode reports them."""
         self._clock = clock
         self._emit = emit
 
@@ -139,6 +141,9 @@ class ToolRunner:
         return Answer(call, await self._carry_out(tool, call))
 
     def _denied(self, call: Call, decision: Decision) -> Answer:
+        self.denials.append(
+            {"tool_name": call.name, "tool_use_id": call.id, "tool_input": call.arguments}
+        )
         if decision.interrupts:
             raise PersonInterrupted
         details = DENIED_DETAILS if decision.by_person else decision.message

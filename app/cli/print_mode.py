@@ -181,16 +181,16 @@ class _Run:
 
     async def _turn(self, runtime: Runtime, prompt: Prompt) -> Ending:
         self.reporter.begin_turn()
-        denied_before = len(runtime.gate.denials)
+        denied_before = len(runtime.runner.denials)
         try:
             self._turn_task = asyncio.create_task(runtime.loop.run_turn(prompt, source="sdk"))
             result = await self._turn_task
         except asyncio.CancelledError:
-            denials = tuple(runtime.gate.denials[denied_before:])
+            denials = tuple(runtime.runner.denials[denied_before:])
             ending = self._ending("error_during_execution", "The turn was interrupted.", denials)
             self._finish(ending)
             raise
-        denials = tuple(runtime.gate.denials[denied_before:])
+        denials = tuple(runtime.runner.denials[denied_before:])
         if result.outcome == "completed":
             if result.detail:
                 note(result.detail)

@@ -10,9 +10,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from typing import Any, Final, TypeAlias, cast
+from typing import Final, TypeAlias
 
-from app.errors import SettingsError
+from app.config import ModelPrice
 from app.models.provider import Usage
 
 DEFAULT_MODEL: Final = "claude-opus-5-5"
@@ -144,47 +144,22 @@ def cost_usd(model: str, usage: Usage, when: datetime, table: PriceTable = PRICE
     return total / _MILLION
 
 
-def price_table(overrides: Mapping[str, Any]) -> PriceTable:
-    """The table with the user's prices in front; a model named there loses its built-in ones.
+def price_table(overrides: Mapping[str, ModelPrice]) -> PriceTable:
+    """The table with the person's prices in place of the built-in ones of the same model.
 
-    Each value is a table or a list of tables with `input` and `output`, and if wanted
-    `cache_read` (a tenth of the input), `cache_write_5m` (1.25 times), `cache_write_1h` (twice),
-    `above` and `since`. Raises SettingsError naming the model and key that are not understood.
+    A cache read costs a tenth of the input unless said, a write 1.25 times (5 min) or twice (1 h).
     """
-    table = dict(PRICES)
-    for model, value in overrides.items():
-        entries = cast("list[Any]", value) if isinstance(value, list) else [value]
-        table[model] = tuple(_price(model, entry) for entry in entries)
-    return table
+    return {**PRICES, **{model: (_own_price(price),) for model, price in overrides.items()}}
 
 
-def _price(model: str, entry: Any) -> Price:
-    if not isinstance(entry, Mapping):
-        raise SettingsError(f"The price of {model} must be a table.")
-    fields = cast("Mapping[str, Any]", entry)
-    since: Any = fields.get("since", _ALWAYS)
-    try:
-        day = date.fromisoformat(since) if isinstance(since, str) else since
-    except ValueError:
-        day = None
-    if isinstance(day, datetime):
-        day = day.date()
-    if not isinstance(day, date):
-        raise SettingsError(f"The price of {model} has no valid date in since.")
-    per_input = _amount(model, fields, "input", None)
+def _own_price(price: ModelPrice) -> Price:
+    def given(value: float | None, otherwise: float) -> float:
+        return otherwise if value is None else value
+
     return Price(
-        input=per_input,
-        write_5m=_amount(model, fields, "cache_write_5m", per_input * 1.25),
-        write_1h=_amount(model, fields, "cache_write_1h", per_input * 2),
-        read=_amount(model, fields, "cache_read", per_input / 10),
-        output=_amount(model, fields, "output", None),
-        above=int(_amount(model, fields, "above", 0)),
-        since=day,
+        input=price.input,
+        write_5m=given(price.cache_write_5m, price.input * 1.25),
+        write_1h=given(price.cache_write_1h, price.input * 2),
+        read=given(price.cache_read, price.input / 10),
+        output=price.output,
     )
-
-
-def _amount(model: str, fields: Mapping[str, Any], key: str, default: float | None) -> float:
-    value = fields.get(key, default)
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not value >= 0:
-        raise SettingsError(f"The price of {model} needs a number in {key}.")
-    return float(value)

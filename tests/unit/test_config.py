@@ -92,7 +92,7 @@ def test_a_project_may_not_widen_trust(places: Places, project: Path) -> None:
     assert {problem.key for problem in loaded.problems} == {
         "base_url",
         "permissions.mode",
-        "prices",
+        "prices.x",
     }
     assert loaded.settings.base_url is None
     assert loaded.settings.permissions.mode == "default"
@@ -137,3 +137,19 @@ def test_every_key_has_a_value(places: Places) -> None:
         value_of(settings, key)
     with pytest.raises(SettingsError):
         value_of(settings, "no_such")
+
+
+def test_free_tables_take_names_with_dots_and_check_what_they_hold(tmp_path: Path) -> None:
+    file = tmp_path / "settings.toml"
+    file.write_text(
+        '[keys]\n"chat.tasks" = "f6"\nbad = 3\n[prices."m.1"]\ninput = -1\noutput = 2\n'
+    )
+    places = Places(tmp_path, tmp_path, tmp_path)
+    loaded = load_settings(places)
+    assert dict(loaded.settings.keys) == {"chat.tasks": "f6"}
+    assert [problem.key for problem in loaded.problems] == ["keys.bad", "prices.m.1"]
+    set_value(file, "keys.chat.help", parse_value("keys.chat.help", "f3"))
+    set_value(file, "prices.mine", parse_value("prices.mine", "{input = 1.0, output = 3}"))
+    settings = load_settings(places).settings
+    assert value_of(settings, "keys.chat.help") == "f3"
+    assert settings.prices["mine"].output == 3

@@ -319,7 +319,7 @@ async def test_where_nobody_can_be_asked_the_call_is_denied(tmp_path: Path) -> N
     )
     await play.turn()
     assert "nobody can be asked" in str(results(play)[0]["content"])
-    assert play.runtime.gate.denials[0]["tool_name"] == "Bash"
+    assert play.runtime.runner.denials[0]["tool_name"] == "Bash"
 
 
 async def test_an_unwritable_folder_is_said_and_nothing_is_lost(tmp_path: Path) -> None:
