@@ -252,6 +252,7 @@ def _load(
     session = Session(
         session_id=envelope.session_id,
         folder=str(here.folder),
+        root=str(here.root),
         view=view,
         title=title_from(parsed.records),
         model=model,

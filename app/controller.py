@@ -82,8 +82,8 @@ class Controller:
         await asyncio.to_thread(importlib.import_module, "app.assembly")
         for problem in self.loaded.problems:
             self.notice(f"A setting does not count. {problem}", "warning")
-        known = trust.is_trusted(self.here.places, self.here.folder)
-        if known or not trust.wants_trust(self.here.folder):
+        known = trust.is_trusted(self.here.places, self.here.root)
+        if known or not trust.wants_trust(self.here.root):
             self.emit(f.TrustSettled(known))
         await self.reach.find_credentials(self.loaded.settings)
         await self._open(self.options)
@@ -321,7 +321,7 @@ class Controller:
     async def settle_trust(self, trusted: bool) -> None:
         """The person's word on the folder's own settings."""
         if trusted:
-            self._try(lambda: trust.trust(self.here.places, self.here.folder))
+            self._try(lambda: trust.trust(self.here.places, self.here.root))
             self.loaded = self.here.settings(self.options, trusted=True)
             await self._reach(self.loaded.settings)
             self._apply_policy()
@@ -380,7 +380,7 @@ class Controller:
         self.notice(str(error), "error")
 
     def _save_rule(self, rule: str) -> None:
-        if self.state.access.trusted is False and trust.wants_trust(self.here.folder):
+        if self.state.access.trusted is False and trust.wants_trust(self.here.root):
             self.notice(f"{rule} holds for this session; this folder is not trusted.", "warning")
         else:
             self._try(lambda: save_rule(self.here, rule))

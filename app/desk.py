@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Literal
 
 from app.clock import Clock
 from app.config import own_value, set_value
-from app.git import git_root
 from app.installation import Installation
 from app.sessions.envelope import new_uuid
 from app.sessions.prompt_memory import PromptMemory
@@ -113,7 +112,7 @@ def save_rule(here: Installation, rule: str) -> None:
 
     Raises `SettingsError` or `StorageError`.
     """
-    file = (git_root(here.folder) or here.folder) / ".reverie" / "settings.local.toml"
+    file = here.root / ".reverie" / "settings.local.toml"
     known: list[str] = own_value(file, "permissions.allow") or []
-    trust(here.places, here.folder)
+    trust(here.places, here.root)
     set_value(file, "permissions.allow", list(dict.fromkeys([*known, rule])))

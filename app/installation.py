@@ -63,15 +63,20 @@ class Installation:
     environment: Mapping[str, str]
     clock: Clock = field(default_factory=SystemClock)
 
+    @property
+    def root(self) -> Path:
+        """The top of the project: of its repository, or the folder itself outside of git."""
+        return git_root(self.folder) or self.folder
+
     def settings(self, options: Options, *, trusted: bool | None = None) -> Loaded:
         """All layers; the project's only where the folder is trusted."""
-        counts = is_trusted(self.places, self.folder) if trusted is None else trusted
-        root = git_root(self.folder) or self.folder
+        counts = is_trusted(self.places, self.root) if trusted is None else trusted
         return load_settings(
             self.places,
-            project=root if counts else None,
+            project=self.root if counts else None,
             extra=options.settings_file,
             flags=options.flags(),
+            managed=self.places.managed,
         )
 
     def base_url(self, settings: Settings) -> str | None:

@@ -24,6 +24,8 @@ class Places:
     config: Path
     data: Path
     logs: Path
+    managed: Path | None = None
+    """Settings that the machine's owner makes binding; they beat all others."""
 
     @property
     def settings(self) -> Path:
@@ -60,7 +62,8 @@ def find_places(environment: Mapping[str, str]) -> Places:
         if environment.get("REVERIE_DATA_DIR")
         else platformdirs.user_log_dir("reverie")
     )
-    return Places(Path(config), Path(data), Path(logs))
+    managed = Path(platformdirs.site_config_dir("reverie")) / "managed.toml"
+    return Places(Path(config), Path(data), Path(logs), managed)
 
 
 def project_slug(folder: Path) -> str:

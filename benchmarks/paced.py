@@ -45,14 +45,14 @@ def long_reply(characters: int) -> str:
 
 
 class PacedProvider:
-    """Streams `text` in chunks; `finished` are the seconds that took, the last time."""
+    """Streams `text` in chunks; `cpu` is what the process used from the first to the last."""
 
     name = "rehearsal"
     supports_tools = True
 
     def __init__(self, text: str, rate: int = RATE, chunk: int = CHUNK) -> None:
         self.text, self.rate, self.chunk = text, rate, chunk
-        self.finished = 0.0
+        self.cpu = 0.0
 
     @property
     def nominal(self) -> float:
@@ -61,7 +61,7 @@ class PacedProvider:
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[StreamEvent]:
         """One reply at the rate; what was late is caught up with."""
-        began = time.perf_counter()
+        began, used = time.perf_counter(), time.process_time()
         yield MessageStarted("msg_1", request.model, Usage(input=10))
         yield BlockStarted(0, "text")
         for number, start in enumerate(range(0, len(self.text), self.chunk)):
@@ -69,7 +69,7 @@ class PacedProvider:
             await asyncio.sleep(max(wait, 0))
             yield BlockGrew(0, "text", self.text[start : start + self.chunk])
         yield BlockStopped(0, {"type": "text", "text": self.text})
-        self.finished = time.perf_counter() - began
+        self.cpu = time.process_time() - used
         yield MessageEnded("end_turn", Usage(10, 5), raw_usage={"output_tokens": 5})
 
     async def count_tokens(self, request: ModelRequest) -> TokenCount:

@@ -82,7 +82,7 @@ def _set(here: Installation, key: str, text: str, *, as_json: bool) -> int:
 
 def _path(here: Installation, *, as_json: bool) -> int:
     root = git_root(here.folder) or here.folder
-    trusted = is_trusted(here.places, here.folder)
+    trusted = is_trusted(here.places, here.root)
     files = [
         {
             "layer": layer,

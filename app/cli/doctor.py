@@ -184,9 +184,9 @@ def _git(folder: Path) -> Check:
 
 
 def _trust(here: Installation) -> Check:
-    if is_trusted(here.places, here.folder):
+    if is_trusted(here.places, here.root):
         return Check("trust", "ok", f"{here.folder} is trusted")
-    if wants_trust(here.folder):
+    if wants_trust(here.root):
         return Check(
             "trust",
             "warn",

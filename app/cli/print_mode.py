@@ -50,7 +50,7 @@ def _warnings(here: Installation, loaded: Loaded) -> list[str]:
     sentences = [f"A setting does not count. {problem}" for problem in loaded.problems]
     sentences += rule_problems(loaded.settings)
     root = git_root(here.folder) or here.folder
-    if (root / ".reverie").is_dir() and not is_trusted(here.places, here.folder):
+    if (root / ".reverie").is_dir() and not is_trusted(here.places, here.root):
         sentences.append(
             f"The settings in {root / '.reverie'} do not count: the folder is not trusted yet"
             " (open the app in it once)."

@@ -29,6 +29,8 @@ class Session:
 
     session_id: str = ""
     folder: str = ""
+    root: str = ""
+    """The top of the project, whose own settings need to be trusted."""
     view: GraphView = field(default_factory=_empty_view)
     title: str = ""
     model: str = ""

@@ -46,6 +46,7 @@ def opened(writer: Writer | None = None, title: str = "", **fields: Any) -> list
     session = Session(
         session_id="11111111-2222-4333-8444-555555555555",
         folder=FOLDER,
+        root=FOLDER,
         view=view,
         title=title,
         model="claude-opus-5-5",

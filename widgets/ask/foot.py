@@ -101,7 +101,7 @@ def wanted_box(state: State) -> ChoiceBox | QuestionBox | None:
     if not state.session.session_id:
         return None
     if state.access.trusted is None:
-        return trust_box(state.session.folder)
+        return trust_box(state.session.root)
     if state.permission.requests:
         return PermissionBox(state.permission.requests[0])
     if state.permission.questions:
