@@ -98,7 +98,7 @@ def _judge_write(arguments: Mapping[str, Any], allowed_by: Rule | None, policy: 
         return Verdict("ask", clipped(trouble))
     if policy.mode is Mode.ACCEPT_EDITS:
         return Verdict("allow", "edits inside the project are accepted")
-    return Verdict("ask", "it changes a file; rewind can take it back")
+    return Verdict("ask", "it changes a file")
 
 
 def _secret(text: str, policy: Policy) -> bool:

@@ -12,7 +12,7 @@ I can show you around:
 - ask me to *look at the files* to see tools, a permission question and a diff;
 - write `!bash` or *run the tests* to see a shell command;
 - ask for something *long* to watch a reply stream in;
-- then press the keys for the tree, rewind and the background tasks.
+- press `esc` while I write, or type the next prompt meanwhile: it waits its turn.
 
 With a key or a local server the same screen works with a real model."""
 
@@ -23,7 +23,7 @@ FIRST_THOUGHT: Final = (
 OPENING: Final = "I will start with the **working folder** and see what is there."
 SECOND_THOUGHT: Final = (
     "A small file of its own is the safest change: it shows the permission question and the diff, "
-    "and rewinding takes it away again."
+    "and it is easily thrown away again."
 )
 PROPOSAL: Final = (
     "Next I would like to write a small note beside your files. "
@@ -42,7 +42,7 @@ LONG_THOUGHT: Final = "A long text with something of everything: headings, lists
 
 RECAP: Final = (
     "You were trying the rehearsal: it looked through the working folder and proposed a small "
-    "note; next, accept or rewind that change."
+    "note; next, keep that note or delete it."
 )
 SUGGESTION: Final = "show me the files in this folder"
 SUMMARY: Final = """\
@@ -96,9 +96,9 @@ Done. This is what happened in this turn:
 
 What you can try next:
 
-1. **Rewind** to the prompt: the file goes away again.
-2. **Fork** here and ask for something else; both branches stay in the tree.
-3. Ask for a *recap*, or leave the window for a while.
+1. Ask again: the **note** is then changed, and the card shows the difference.
+2. Write `!bash` or *run the tests* for a shell command.
+3. Press `tab` to walk through the conversation, `enter` opens a card.
 
 The note is an ordinary file:
 
