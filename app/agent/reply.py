@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Literal, cast
@@ -31,11 +32,12 @@ class Reply:
         self._clock = clock
         self._tell = tell
         self._told = float("-inf")
-        self._stale = False
+        self._waits = False
         self.reset()
 
     def reset(self) -> None:
         """Forget a void attempt."""
+        self._stale = False
         self.started: MessageStarted | None = None
         self.ended: MessageEnded | None = None
         self.open: dict[int, OpenBlock] = {}
@@ -94,6 +96,15 @@ class Reply:
                 self.open[event.index] = replace(block, closed=True)
                 self.flush()
         if self._stale and self._clock.monotonic() - self._told >= FRAME:
+            self.flush()
+        elif self._stale and not self._waits:
+            # A burst may be followed by a long pause: its end must not wait for what comes next.
+            self._waits = True
+            asyncio.get_running_loop().call_later(FRAME, self._flush_rest)
+
+    def _flush_rest(self) -> None:
+        self._waits = False
+        if self._stale:
             self.flush()
 
     def flush(self) -> None:

@@ -85,6 +85,27 @@ class BlockView(ScrollView, can_focus=True):
             self.cursor = len(self.blocks) - 1 if self.blocks else None
         self.settle()
 
+    def blocks_prepended(self, count: int) -> None:
+        """This many blocks were put in front: what is on screen stays where it is."""
+        old_first = self._map.height(0) if len(self._map) else 0
+        self._map.insert_front(count)
+        self._strips = {index + count: strips for index, strips in self._strips.items()}
+        self._seen += count
+        if self.cursor is not None:
+            self.cursor += count
+        for index in range(count):
+            height = self._gap(index) + estimated_height(self.blocks[index], self._width)
+            self._map.set(index, height, exact=False)
+        if count < len(self._map):
+            kept = old_first - 1 + self._gap(count)  # the first block of all had one line above it
+            self._map.set(count, kept, exact=self._map.is_exact(count))
+            moved = self._map.start(count) + kept - old_first
+            self._fix_size()
+            self._holding = True
+            self.scroll_to(y=self.scroll_y + moved, animate=False, immediate=True, force=True)
+            self._holding = False
+        self.settle()
+
     @property
     def _width(self) -> int:
         return max(self.scrollable_content_region.width, 1)
@@ -173,6 +194,8 @@ class BlockView(ScrollView, can_focus=True):
         self._measure(new)
         shift = self._map.start(anchor) - before
         self._fix_size()
+        if new < self._page:
+            self.near_start()
         if shift:
             self._holding = True
             self.set_reactive(ScrollView.scroll_y, max(new + shift, 0))
@@ -181,6 +204,9 @@ class BlockView(ScrollView, can_focus=True):
             self._fix_size()
             self._holding = False
         self._count_missed()
+
+    def near_start(self) -> None:
+        """The first page is in sight, or about to be."""
 
     def _count_missed(self) -> None:
         if self.following:

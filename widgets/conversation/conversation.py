@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from typing import ClassVar
 
@@ -29,6 +30,9 @@ HINTS = (
     ("f1", "every key"),
 )
 HINT_WIDTH = 58
+
+OLDER_RECORDS = 150
+"""Earlier records that become blocks in one go, about 10 ms of work."""
 
 SHARE = 3
 """The open block is drawn again after this many times the time its last drawing took."""
@@ -80,6 +84,7 @@ class Conversation(Follow, BlockView):
         self._next_drawing = 0.0
         self._waits = False
         self._sought = ""
+        self._fetching = False
 
     def on_mount(self) -> None:
         self.blocks = self._feed.blocks
@@ -91,6 +96,8 @@ class Conversation(Follow, BlockView):
         self.blocks = self._feed.blocks
         if changed is None:
             self.reset_blocks()
+            if self._feed.has_older and self._map.total <= 2 * self._page:
+                self.near_start()
         elif changed:
             self.blocks_changed(changed)
 
@@ -135,6 +142,28 @@ class Conversation(Follow, BlockView):
         strip = Strip(segments).extend_cell_length(self.size.width).crop(0, self.size.width)
         return strip.apply_style(self.rich_style)
 
+    # What lies further back
+
+    def near_start(self) -> None:
+        if self._feed.has_older and not self._fetching:
+            self._fetching = True
+            self.call_later(self._fetch_older)
+
+    def _fetch_older(self) -> None:
+        self._fetching = False
+        self._add_older()
+
+    def _add_older(self) -> None:
+        added = self._feed.add_older(OLDER_RECORDS)
+        self.blocks = self._feed.blocks
+        self.blocks_prepended(added)
+
+    async def fetch_all(self) -> None:
+        """Have every block of the conversation; the screen goes on living meanwhile."""
+        while self._feed.has_older:
+            self._add_older()
+            await asyncio.sleep(0)
+
     # Keys
 
     def on_focus(self) -> None:
@@ -156,8 +185,10 @@ class Conversation(Follow, BlockView):
         self.cursor = min(max(here + step, 0), len(self.blocks) - 1)
         self.show_block(self.cursor)
 
-    def action_prompt(self, step: int) -> None:
+    async def action_prompt(self, step: int) -> None:
         """To the next or previous thing the person said."""
+        if step < 0 and not self._has_prompt_before():
+            await self.fetch_all()
         here = self.first_in_sight() if self.cursor is None else self.cursor
         index = here + step
         while 0 <= index < len(self.blocks):
@@ -167,8 +198,14 @@ class Conversation(Follow, BlockView):
                 return
             index += step
 
-    def action_to_start(self) -> None:
+    def _has_prompt_before(self) -> bool:
+        here = self.first_in_sight() if self.cursor is None else self.cursor
+        return any(isinstance(block, PromptBlock) for block in self.blocks[: max(here, 0)])
+
+    async def action_to_start(self) -> None:
         """To the session's first prompt, across compactions."""
+        self.following = False
+        await self.fetch_all()
         if self.blocks:
             first = (i for i, b in enumerate(self.blocks) if isinstance(b, PromptBlock))
             self.cursor = next(first, 0)
@@ -222,8 +259,9 @@ class Conversation(Follow, BlockView):
     def action_leave(self) -> None:
         self.post_message(self.LeaveAsked())
 
-    def find(self, text: str) -> bool:
+    async def find(self, text: str) -> bool:
         """Go to the nearest block above that holds the text; False when none does."""
+        await self.fetch_all()
         self._sought = text.casefold()
         self.cursor = len(self.blocks) - 1 if self.blocks else None
         return self._find(-1, include_here=True)

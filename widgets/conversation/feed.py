@@ -28,6 +28,9 @@ from widgets.conversation.blocks import (
 from widgets.conversation.cards import call_title, result_note, result_text
 from widgets.conversation.markdown_split import Piece, Splitter, split
 
+RECENT_RECORDS = 400
+"""Records that become blocks when a session is opened; earlier ones follow when they are needed."""
+
 _OPEN_AT_ONCE = frozenset({"Edit", "MultiEdit", "Write", "Bash", "TodoWrite", "NotebookEdit"})
 
 
@@ -66,6 +69,7 @@ class Feed:
     def __init__(self) -> None:
         self.blocks: list[Block] = []
         self._settled = 0
+        self._older: list[int] = []
         self._view: GraphView | None = None
         self._folder = ""
         self._waiting: dict[str, int] = {}
@@ -89,9 +93,38 @@ class Feed:
             self.blocks, self._settled = [], 0
             self._waiting, self._shell = {}, None
             self._texts = {}
-            self._extend(view.graph, timeline(view.graph, view.leaf))
+            positions = timeline(view.graph, view.leaf)
+            self._older = positions[:-RECENT_RECORDS]
+            self._extend(view.graph, positions[-RECENT_RECORDS:])
             return None
         return self._extend(view.graph, steps)
+
+    @property
+    def has_older(self) -> bool:
+        """Whether the beginning of the conversation is not among the blocks yet."""
+        return bool(self._older)
+
+    def add_older(self, count: int) -> int:
+        """Put `count` earlier records in front; returns how many blocks they became."""
+        if self._view is None:
+            return 0
+        positions = self._older[-count:]
+        del self._older[-count:]
+        graph = self._view.graph
+        part = Feed()
+        part._view, part._folder = self._view, self._folder
+        part._extend(graph, positions)
+        for tool_id in list(part._waiting):
+            for here in graph.results.get(tool_id, ()):
+                part._results(graph.records[here], graph.records[here].data, [])
+        part.show_live(Live())
+        added = len(part.blocks)
+        self.blocks[:0] = part.blocks
+        self._settled += added
+        self._waiting = {tool_id: index + added for tool_id, index in self._waiting.items()}
+        if self._shell is not None:
+            self._shell += added
+        return added
 
     def _extend(self, graph: MessageGraph, positions: Iterable[int]) -> list[int]:
         tail = self.blocks[self._settled :]

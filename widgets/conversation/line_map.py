@@ -29,6 +29,12 @@ class LineMap:
             self._heights += [1] * (count - have)
             self._exact += [False] * (count - have)
 
+    def insert_front(self, count: int) -> None:
+        """Have this many more blocks before all others, one line high and guessed."""
+        self._heights[:0] = [1] * count
+        self._exact[:0] = [False] * count
+        self._valid = 0
+
     def set(self, index: int, height: int, *, exact: bool) -> None:
         """Give a block its height in lines."""
         self._exact[index] = exact

@@ -189,7 +189,7 @@ class ChatScreen(ChatCommands, Follow, Screen[None]):
         elif message.purpose == "key" and message.text:
             await self.controller.use_key(message.text)
         elif message.purpose == "find" and message.text:
-            found = self.conversation.find(message.text)
+            found = await self.conversation.find(message.text)
             self.conversation.focus()
             if not found:
                 self.controller.notice(f"Nothing here holds “{message.text}”.")
