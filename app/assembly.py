@@ -80,6 +80,15 @@ class Runtime:
         """What stands before the tools."""
         return self.runner.gate
 
+    def take_settings(self, here: Installation, options: Options, settings: Settings) -> str:
+        """Judge later calls by other settings; returns the mode, the person's own if they chose."""
+        policy = session_policy(here, options, settings)
+        current = self.gate.policy.mode
+        mode = policy.mode if current == self.opened.session.mode else current
+        self.gate.take_rules(policy, mode)
+        self.runner.context.hidden = hidden_from_search(self.gate.policy)
+        return mode
+
     async def close(self) -> StorageError | None:
         """End the background shells and release the transcript."""
         await self.shells.close()
@@ -91,7 +100,7 @@ class Hooks:
     """What a session tells the one who opened it."""
 
     emit: Callable[[Fact], None]
-    storage_failed: Callable[[StorageError], None]
+    storage_changed: Callable[[StorageError | None], None]
     shell_changed: Callable[[ShellTask], None]
     save_rule: Callable[[str], None]
     ask: Asker | None = None
@@ -121,7 +130,7 @@ async def open_session(
         _load, FileLog(file) if options.resume else None, here, settings, model, envelope
     )
     conversation = Conversation(
-        envelope, Journal(session_id, log), view, hooks.emit, hooks.storage_failed
+        envelope, Journal(session_id, log), view, hooks.emit, hooks.storage_changed
     )
     shells = ShellTasks(hooks.shell_changed)
     policy = session_policy(here, options, settings)

@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal, TypeAlias, cast
 import msgspec
 
 from app.errors import SettingsError
-from app.paths import Places, write_private
+from app.paths import Places, read_small, write_private
 
 PermissionModeName: TypeAlias = Literal["default", "acceptEdits", "plan", "bypassPermissions"]
 
@@ -57,15 +57,15 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     theme: str = "dusk"
     glyphs: Literal["auto", "unicode", "ascii"] = "auto"
     keys: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])
-    """`[keys]`: binding id to keys, for example `tasks = "f6"`."""
-    cleanup_period_days: int = 30
+    """`[keys]`: binding id to keys, for example `"chat.tasks" = "f6"`."""
+    cleanup_period_days: Annotated[int, msgspec.Meta(ge=0)] = 30
     """Sessions older than this are removed at start; 0 = never."""
     max_turns: int | None = None
     """Model calls in one turn before it stops; None = no limit."""
     prices: Mapping[str, ModelPrice] = msgspec.field(default_factory=dict[str, ModelPrice])
 
 
-WIDENS_TRUST = frozenset({"base_url", "prices"})
+WIDENS_TRUST = frozenset({"base_url", "prices", "cleanup_period_days"})
 """Keys that a project's file may not set (spec/cli.md, Settings)."""
 
 
@@ -162,7 +162,7 @@ def _read_layer(
 ) -> Layer:
     values: dict[str, Any] = {}
     try:
-        text = file.read_bytes().decode("utf-8-sig")
+        text = read_small(file).decode("utf-8-sig")
         document = tomllib.loads(text)
     except FileNotFoundError:
         if must_exist:

@@ -16,7 +16,7 @@ import msgspec
 
 from app import trust
 from app.config import Loaded, Settings, set_value
-from app.desk import QuestionDesk, save_rule, shell_task
+from app.desk import QuestionDesk, modes_of, save_rule, shell_task
 from app.errors import ReverieError, StorageError
 from app.git import git_branch
 from app.installation import BUILT_IN, Installation, Options, model_name
@@ -42,7 +42,8 @@ if TYPE_CHECKING:
     from app.agent.tools.shell_background import ShellTask
     from app.assembly import Runtime
 
-MODES = ("default", "acceptEdits", "plan", "bypassPermissions")
+STORAGE_NOTICE = 0
+"""The id of the one notice about saving."""
 EXIT_WAIT = 2.0
 """Seconds that leaving waits for what still runs (ARCHITECTURE.md, Concurrency)."""
 
@@ -98,8 +99,16 @@ class Controller:
         now = self.here.clock.now().timestamp()
         await asyncio.to_thread(remove_old_sessions, self.here.places.projects, days, keep, now)
 
-    async def close(self) -> None:
-        """Stop everything within two seconds; what was said is on disk already."""
+    @property
+    def unsaved(self) -> int:
+        """Records that are not on disk yet, because it could not be written."""
+        return 0 if self._runtime is None else self._runtime.conversation.journal.unsaved
+
+    async def close(self) -> StorageError | None:
+        """Stop everything within two seconds; what was said is on disk already.
+
+        Returns why something of it is not. Closing twice is harmless.
+        """
         for task in (self._turn, *self._tasks):
             if task is not None:
                 task.cancel()
@@ -107,9 +116,10 @@ class Controller:
         if waiting:
             await asyncio.wait(waiting, timeout=EXIT_WAIT)
         self.writing.close()
-        if self._runtime is not None:
-            await self._runtime.close()
+        runtime, self._runtime = self._runtime, None
+        error = await runtime.close() if runtime is not None else None
         await self.reach.close()
+        return error
 
     async def _open(self, options: Options) -> None:
         if self._runtime is not None:
@@ -121,7 +131,7 @@ class Controller:
 
         hooks = Hooks(
             emit=self.emit,
-            storage_failed=self._storage_failed,
+            storage_changed=self._storage_changed,
             shell_changed=self._shell_changed,
             save_rule=self._save_rule,
             ask=self.questions.ask,
@@ -193,12 +203,9 @@ class Controller:
     def _turn_done(self, task: asyncio.Task[Any]) -> None:
         if not task.cancelled() and (error := task.exception()) is not None:
             self._fault(error)
-        runtime = self._runtime
-        if runtime is not None:
-            self.emit(f.GitBranchSeen(git_branch(Path(runtime.opened.session.folder))))
+        self.emit(f.GitBranchSeen(git_branch(self.here.folder)))
         last = self.state.live.last
-        stopped = task.cancelled() or (last is not None and last.outcome != "completed")
-        if self.state.live.queue and not stopped:
+        if self.state.live.queue and last is not None and last.outcome == "completed":
             self._spawn(self._send_next())
 
     async def _send_next(self) -> None:
@@ -213,20 +220,13 @@ class Controller:
         content, problems = await with_pictures(text, pictures, self.here.folder)
         for problem in problems:
             self.notice(problem, "warning")
-        await self._need_runtime().loop.run_turn(content)
+        if content:
+            await self._need_runtime().loop.run_turn(content)
 
     async def _shell_line(self, command: str) -> None:
-        runtime = self._need_runtime()
         from app.agent.shell_line import run_shell_line
 
-        await run_shell_line(
-            command,
-            runtime.conversation,
-            runtime.runner,
-            self.here.clock,
-            self.emit,
-            self.state.session.mode,
-        )
+        await run_shell_line(command, self._need_runtime().loop)
 
     async def interrupt(self, *, wait: bool = False) -> None:
         """Stop the running turn; what has arrived is kept."""
@@ -250,9 +250,8 @@ class Controller:
 
     def kill_task(self, task_id: str) -> None:
         """End a background job at once."""
-        runtime = self._need_runtime()
-        if self.state.tasks.get(task_id) is not None:
-            runtime.shells.kill(task_id)
+        if task_id in self.state.tasks:
+            self._need_runtime().shells.kill(task_id)
 
     # Answers
 
@@ -264,18 +263,23 @@ class Controller:
 
     def set_mode(self, mode: str) -> None:
         """Judge later tool calls in this permission mode."""
-        if mode not in MODES:
-            self.notice(f"There is no mode {mode}. Modes: {', '.join(MODES)}.", "warning")
+        allowed = self.modes
+        if mode not in allowed:
+            self.notice(f"The modes of this session: {', '.join(allowed)}.", "warning")
             return
         self._need_runtime().gate.set_mode(mode)
         self.emit(f.ModeChanged(mode))
 
     def cycle_mode(self) -> None:
-        """The next permission mode; bypass only where the session was started with it."""
-        modes = MODES if self.loaded.settings.permissions.mode == MODES[3] else MODES[:3]
+        """The next permission mode."""
         current = self.state.session.mode
-        position = modes.index(current) if current in modes else -1
-        self.set_mode(modes[(position + 1) % len(modes)])
+        position = self.modes.index(current) if current in self.modes else -1
+        self.set_mode(self.modes[(position + 1) % len(self.modes)])
+
+    @property
+    def modes(self) -> tuple[str, ...]:
+        """The permission modes to choose from."""
+        return modes_of(self.loaded.settings)
 
     async def choose_model(self, name: str) -> None:
         """Send later turns to another model."""
@@ -310,6 +314,7 @@ class Controller:
         settings = msgspec.structs.replace(
             self.loaded.settings, base_url=server.base_url, model=model
         )
+        self.reach.leave_environment()
         await self.reach.find_credentials(settings)
         await self._reach(settings)
 
@@ -324,15 +329,9 @@ class Controller:
             self._try(lambda: trust.trust(self.here.places, self.here.root))
             self.loaded = self.here.settings(self.options, trusted=True)
             await self._reach(self.loaded.settings)
-            self._apply_policy()
+            mode = self._need_runtime().take_settings(self.here, self.options, self.loaded.settings)
+            self.emit(f.ModeChanged(mode))
         self.emit(f.TrustSettled(trusted))
-
-    def _apply_policy(self) -> None:
-        from app.assembly import session_policy
-
-        policy = session_policy(self.here, self.options, self.loaded.settings)
-        self._need_runtime().gate.policy = policy
-        self.emit(f.ModeChanged(policy.mode))
 
     # Sessions
 
@@ -376,8 +375,11 @@ class Controller:
             raise error
         self.on_fault(error)
 
-    def _storage_failed(self, error: StorageError) -> None:
-        self.notice(str(error), "error")
+    def _storage_changed(self, error: StorageError | None) -> None:
+        if error is None:
+            self.emit(f.NoticeDismissed(STORAGE_NOTICE))
+        else:
+            self.emit(f.NoticePosted(Notice(STORAGE_NOTICE, str(error), "error")))
 
     def _save_rule(self, rule: str) -> None:
         if self.state.access.trusted is False and trust.wants_trust(self.here.root):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from app.paths import read_small
+
 
 def git_root(folder: Path) -> Path | None:
     """The top folder of the work tree that holds `folder`, None outside of git."""
@@ -22,7 +24,7 @@ def git_branch(folder: Path) -> str:
     if root is None:
         return ""
     try:
-        head = (_git_folder(root) / "HEAD").read_text("utf-8", "replace").strip()
+        head = _small_text(_git_folder(root) / "HEAD")
     except OSError:
         return ""
     prefix = "ref: refs/heads/"
@@ -33,5 +35,9 @@ def _git_folder(root: Path) -> Path:
     marker = root / ".git"
     if marker.is_dir():
         return marker
-    text = marker.read_text("utf-8", "replace").strip()
+    text = _small_text(marker)
     return (root / text.removeprefix("gitdir:").strip()).resolve()
+
+
+def _small_text(file: Path) -> str:
+    return read_small(file, 4096).decode("utf-8", "replace").strip()

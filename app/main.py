@@ -6,6 +6,7 @@ import asyncio
 import gc
 import os
 import signal
+import sys
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.app import App
@@ -13,6 +14,7 @@ from textual.binding import Binding, BindingType
 
 from app.config import Loaded
 from app.controller import Controller
+from app.errors import StorageError
 from app.installation import Installation, Options
 from app.state.model import State
 from widgets.driver import driver_for
@@ -31,6 +33,10 @@ def command_provider() -> type[Provider]:
     from widgets.screens.dialogs.palette import CommandProvider
 
     return CommandProvider
+
+
+HANGUP_WAIT = 1.0
+"""Seconds that leaving may take once the terminal is gone."""
 
 
 class ReverieApp(App[None]):
@@ -53,6 +59,7 @@ class ReverieApp(App[None]):
         self.glyphs = choose_glyphs(controller.loaded.settings.glyphs, controller.here.environment)
         self.frames: Frames[State] = Frames(controller.store, AppTiming(self), fps=fps)
         self._start = start
+        self._unsaved: StorageError | None = None
         for palette in PALETTES.values():
             self.register_theme(theme_of(palette))
         wanted = controller.loaded.settings.theme
@@ -82,11 +89,22 @@ class ReverieApp(App[None]):
     def _begin(self) -> None:
         gc.freeze()  # what was imported stays for good; no collection need look at it again
         gc.enable()
+        wanted = self.controller.loaded.settings.theme
+        if wanted not in self.available_themes:
+            self.controller.notice(f"There is no theme {wanted}; /theme shows them.", "warning")
         self._starting = asyncio.create_task(self.controller.start())
         self._starting.add_done_callback(self._started)
 
     def _stopped_by(self, number: int) -> None:
         """Leave as after a quit: the terminal must be as it was, the draft must be kept."""
+        self._leaving = asyncio.create_task(self._leave(number))
+
+    async def _leave(self, number: int) -> None:
+        # First what outlives the screen: where the terminal itself is gone, drawing may never end.
+        self._unsaved = await self.controller.close()
+        if number == signal.SIGHUP:
+            loop = asyncio.get_running_loop()
+            loop.call_later(HANGUP_WAIT, os._exit, 128 + number)
         self.exit(return_code=128 + number)
 
     def _started(self, task: asyncio.Task[None]) -> None:
@@ -98,12 +116,20 @@ class ReverieApp(App[None]):
         self._handle_exception(error if isinstance(error, Exception) else RuntimeError(error))
 
     async def on_unmount(self) -> None:
-        await self.controller.close()
+        self._unsaved = await self.controller.close() or self._unsaved
         self.frames.close()
+
+    @property
+    def farewell(self) -> str:
+        """What must still be said when the screen is gone; empty when all is well."""
+        return "" if self._unsaved is None else str(self._unsaved)
 
 
 def run_app(here: Installation, options: Options, loaded: Loaded, *, debug: bool) -> int:
     """Open the app and wait until the person leaves; returns the exit code."""
     app = ReverieApp(Controller(here, options, loaded))
     app.run()
+    if app.farewell:
+        sys.stderr.write(f"{app.farewell}\n")
+        return app.return_code or 1
     return app.return_code or 0

@@ -6,6 +6,7 @@ import asyncio
 import os
 import shlex
 import shutil
+import signal
 import subprocess
 import tempfile
 from collections.abc import Mapping
@@ -50,7 +51,15 @@ class Editing:
         try:
             with os.fdopen(descriptor, "wb") as file:
                 file.write(self.text.encode("utf-8", "replace"))
-            status = subprocess.run([program, *words[1:], name], check=False).returncode
+            # A handler that does nothing: ctrl+c belongs to the editor, and unlike SIG_IGN this is
+            # not handed down to it.
+            before = signal.signal(signal.SIGINT, _let_pass)
+            try:
+                command_line = [program, *words[1:], name]
+                environment = shell_environment(self.environment)
+                status = subprocess.run(command_line, check=False, env=environment).returncode
+            finally:
+                signal.signal(signal.SIGINT, before)
             if status != 0:
                 raise ReverieError(
                     f"The editor ended with status {status}.", kept="The text is unchanged."
@@ -58,6 +67,10 @@ class Editing:
             return Path(name).read_bytes().decode("utf-8", "replace").removesuffix("\n")
         finally:
             Path(name).unlink(missing_ok=True)
+
+
+def _let_pass(_number: int, _frame: object) -> None:
+    """Take no notice of a signal."""
 
 
 async def copy_to_system(text: str, environment: Mapping[str, str]) -> bool:
@@ -92,6 +105,7 @@ async def project_paths(folder: Path) -> list[str]:
         "--hidden",
         "--glob=!.git",
         cwd=folder,
+        env={},
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.DEVNULL,

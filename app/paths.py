@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import os
 import re
+import stat
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -85,10 +87,25 @@ def working_folder() -> Path | None:
         return None
 
 
+def read_small(path: Path, most: int = 1 << 20) -> bytes:
+    """At most `most` bytes of a regular file; a pipe or device in its place never holds us up.
+
+    Raises `OSError`.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "it is not a regular file", str(path))
+        return file.read(most)
+
+
 def make_private_folder(folder: Path) -> None:
     """Make `folder` and its missing parents with mode 0700. Raises `StorageError`."""
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for missing in [f for f in (folder, *folder.parents) if not f.exists()][::-1]:
+            missing.mkdir(mode=0o700, exist_ok=True)
+        if not folder.is_dir():
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(folder))
     except OSError as error:
         raise StorageError(
             f"The folder {folder} cannot be made: {error.strerror or error}.",

@@ -15,15 +15,17 @@ _NEWLINES = re.compile(r"\r\n?|\u0085")
 _COLOURS = re.compile(r"\x1b\[[0-9;:]*m")
 
 
-def plain(text: str) -> str:
+def plain(text: str, *, show_colours: bool = False) -> str:
     """The text with newlines as `\\n`, tabs kept, and every other control character made visible.
 
     C0 controls become their Unicode pictures, C1 and direction controls their code in angle
-    brackets, lone surrogates U+FFFD; colour sequences, which programs print by the thousand, go.
+    brackets, lone surrogates U+FFFD. Colour sequences, which programs print by the thousand, go,
+    unless `show_colours` asks for them: where a person decides, nothing may be hidden.
     """
     if text.isascii() and text.isprintable():
         return text
-    text = _COLOURS.sub("", text)
+    if not show_colours:
+        text = _COLOURS.sub("", text)
     return _UNSAFE.sub(_picture, _NEWLINES.sub("\n", text))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TypeAlias
 
 from app.config import Settings
@@ -34,6 +35,11 @@ class Reach:
         self._notice = notice
         self._credentials: Credentials | None = None
         self.provider: Provider | None = None
+
+    def leave_environment(self) -> None:
+        """Let a server chosen in the app count; no key of the environment goes to it."""
+        kept = {k: v for k, v in self._here.environment.items() if not k.startswith("ANTHROPIC_")}
+        self._here = replace(self._here, environment=kept)
 
     async def find_credentials(self, settings: Settings) -> None:
         """Look for a key, in a thread: a keyring may ask the desktop."""

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import cast
 
-from app.paths import Places, write_private
+from app.paths import Places, read_small, write_private
 
 
 def _file(places: Places) -> Path:
@@ -15,7 +15,7 @@ def _file(places: Places) -> Path:
 
 def _trusted(places: Places) -> list[str]:
     try:
-        found: object = json.loads(_file(places).read_bytes())
+        found: object = json.loads(read_small(_file(places)))
     except (OSError, ValueError):
         return []
     if not isinstance(found, list):

@@ -24,6 +24,8 @@ RATE = 200
 """Chunks a second."""
 CHUNK = 20
 """Characters of a chunk."""
+PATIENCE = 0.25
+"""Seconds of delay after which a model that does not catch up goes on from where it is."""
 
 
 def long_reply(characters: int) -> str:
@@ -50,9 +52,12 @@ class PacedProvider:
     name = "rehearsal"
     supports_tools = True
 
-    def __init__(self, text: str, rate: int = RATE, chunk: int = CHUNK) -> None:
+    def __init__(
+        self, text: str, rate: int = RATE, chunk: int = CHUNK, *, catches_up: bool = True
+    ) -> None:
         self.text, self.rate, self.chunk = text, rate, chunk
         self.cpu = 0.0
+        self.catches_up = catches_up
 
     @property
     def nominal(self) -> float:
@@ -66,6 +71,8 @@ class PacedProvider:
         yield BlockStarted(0, "text")
         for number, start in enumerate(range(0, len(self.text), self.chunk)):
             wait = began + number / self.rate - time.perf_counter()
+            if wait < -PATIENCE and not self.catches_up:
+                began -= wait
             await asyncio.sleep(max(wait, 0))
             yield BlockGrew(0, "text", self.text[start : start + self.chunk])
         yield BlockStopped(0, {"type": "text", "text": self.text})
@@ -85,13 +92,14 @@ class PacedProvider:
 
 
 def main() -> None:
-    """The app with the rehearsal replaced by the paced model: `paced.py CHARACTERS`."""
+    """The app with this model as the rehearsal: `paced.py CHARACTERS [steady]`."""
     import app.models.rehearsal.model as rehearsal
     from app.__main__ import main as run
 
     text = long_reply(int(sys.argv[1]))
-    rehearsal.RehearsalProvider = lambda *_: PacedProvider(text)  # pyright: ignore[reportAttributeAccessIssue] - a stand-in for this one process
-    sys.argv = ["reverie", "--demo", *sys.argv[2:]]
+    keeps = sys.argv[2:] != ["steady"]
+    rehearsal.RehearsalProvider = lambda *_: PacedProvider(text, catches_up=keeps)  # pyright: ignore[reportAttributeAccessIssue] - a stand-in for this one process
+    sys.argv = ["reverie", "--demo"]
     run()
 
 

@@ -33,9 +33,9 @@ Part = tuple[str, str]
 class StatusLine(Follow, Widget):
     """One line; what does not fit drops from the right, the keys stay."""
 
-    def __init__(self, keys: str, clock: Clock) -> None:
+    def __init__(self, clock: Clock) -> None:
         super().__init__()
-        self._keys = keys
+        self._keys = ""
         self._clock = clock
         self._state: State | None = None
         self._timer: Timer | None = None

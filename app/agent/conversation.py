@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from app.errors import StorageError
 from app.sessions.envelope import Envelope
@@ -25,8 +25,9 @@ class Conversation:
     journal: Journal
     view: GraphView
     emit: Callable[[Fact], None]
-    storage_failed: Callable[[StorageError], None]
-    """Told when records could not be saved; they wait and are tried again."""
+    storage_changed: Callable[[StorageError | None], None]
+    """Told why records can no longer be saved, and with None that all of them are again."""
+    _failing: bool = field(init=False, default=False)
 
     @property
     def session_id(self) -> str:
@@ -44,8 +45,16 @@ class Conversation:
         for record in records:
             self.view = self.view.after(record)
         self.emit(RecordsAppended(self.session_id, records, self.view))
-        if error is not None:
-            self.storage_failed(error)
+        self._tell(error)
+
+    def sync(self) -> None:
+        """Make what was said survive a power cut."""
+        self._tell(self.journal.sync())
+
+    def _tell(self, error: StorageError | None) -> None:
+        if (error is not None) != self._failing:
+            self._failing = error is not None
+            self.storage_changed(error)
 
     def unanswered(self) -> list[tuple[str, str]]:
         """Tool calls of the last reply without a result: `(tool_use id, assistant record uuid)`.

@@ -11,7 +11,7 @@ from typing import Any
 
 from app.agent.permission import judge, suggest_rule
 from app.agent.policy import Mode, Policy, Verdict
-from app.agent.rules import parse_rule
+from app.agent.rules import Rule, parse_rule
 from app.sessions.envelope import new_uuid
 from app.state.facts import Fact, PermissionAsked, PermissionSettled
 from app.state.model import PermissionAnswer, PermissionRequest
@@ -48,6 +48,12 @@ class Gate:
         self._waiting: dict[str, asyncio.Future[tuple[PermissionAnswer, str]]] = {}
         self._asking = asyncio.Lock()
         self._repeats: set[str] = set()
+        self._granted: list[Rule] = []
+
+    def take_rules(self, policy: Policy, mode: str) -> None:
+        """Judge later calls by other settings; what was allowed for the session stays allowed."""
+        rules = replace(policy.rules, allow=(*policy.rules.allow, *self._granted))
+        self.policy = replace(policy, mode=Mode(mode), rules=rules)
 
     def set_mode(self, mode: str) -> None:
         """Judge later calls in this mode."""
@@ -106,8 +112,9 @@ class Gate:
 
     def _remember(self, tool: str, arguments: Mapping[str, Any], rule: str | None) -> None:
         if rule is not None:
+            self._granted.append(parse_rule(rule))
             rules = self.policy.rules
-            allowed = replace(rules, allow=(*rules.allow, parse_rule(rule)))
+            allowed = replace(rules, allow=(*rules.allow, self._granted[-1]))
             self.policy = replace(self.policy, rules=allowed)
         else:
             self._repeats.add(_exactly(tool, arguments))

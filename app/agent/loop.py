@@ -109,7 +109,12 @@ class AgentLoop:
     async def run_turn(
         self, content: str | list[Block], *, source: str = "typed", turn_id: str | None = None
     ) -> TurnResult:
-        """One turn from a prompt to its end. Cancelling it is an interrupt and re-raises."""
+        """One turn from a prompt to its end. Cancelling it is an interrupt and re-raises.
+
+        Raises `ValueError` for an empty prompt, which the API would refuse (cases/B41).
+        """
+        if not content or (isinstance(content, str) and not content.strip()):
+            raise ValueError("an empty prompt is not sent")
         turn_id = turn_id or new_uuid()
         self._prompt_id = new_uuid()
         self._usage, self._calls, self._text = Usage(), 0, ""
@@ -117,7 +122,7 @@ class AgentLoop:
         self.emit(TurnStarted(turn_id, started))
         result = TurnResult("failed")
         try:
-            self._answer_leftovers()
+            self.answer_leftovers()
             prompt = self.conversation.envelope.prompt(
                 self.conversation.leaf,
                 content,
@@ -138,7 +143,7 @@ class AgentLoop:
                 raise
         finally:
             self._reply.reset()
-            self.conversation.journal.sync()
+            self.conversation.sync()
             seconds = self.clock.monotonic() - started
             result = replace(result, seconds=seconds)
             self.emit(TurnEnded(turn_id, result.outcome, result.detail, seconds))
@@ -201,6 +206,7 @@ class AgentLoop:
             async with events as stream:
                 async for event in stream:
                     if isinstance(event, RetryPlanned):
+                        self._count_broken(request.model, began)
                         reply.reset()
                         until = self.clock.monotonic() + event.delay
                         self.emit(RetryScheduled(event.attempt, until, event.reason))
@@ -210,11 +216,19 @@ class AgentLoop:
                         reply.take(event)
         finally:
             reply.flush()
+            if reply.ended is None:
+                self._count_broken(request.model, began)
         if reply.ended is None:
             raise StreamBroken("The reply ended without its last part.")
         self._usage += reply.ended.usage
         self.measure(request.model, reply.ended.usage, began)
         return reply.ended
+
+    def _count_broken(self, model: str, began: datetime) -> None:
+        """What a reply that broke off cost as far as the server had said: its prompt."""
+        if self._reply.started is not None:
+            self._usage += self._reply.started.usage
+            self.measure(model, self._reply.started.usage, began)
 
     def _write_reply(self, ended: MessageEnded) -> list[Call]:
         """Append the reply's blocks as records, one a block; returns the calls to carry out."""
@@ -268,7 +282,7 @@ class AgentLoop:
         )
         self.conversation.append(record)
 
-    def _answer_leftovers(self) -> None:
+    def answer_leftovers(self) -> None:
         """Give the calls of a process that died their results, once and on disk (cases/B16)."""
         for tool_id, record_uuid in self.conversation.unanswered():
             self._write_answer(_interrupted_answer(tool_id, record_uuid))
@@ -300,7 +314,7 @@ class AgentLoop:
         event = self.conversation.envelope.system(parent, "api_refusal", payload)
         self.conversation.append(*records, event)
         self.emit(ReplyGrew(()))
-        todo = " It was sent once; change the wording (up brings it back) or go on with another."
+        todo = " It was sent once; change its wording or go on with another."
         return self._result("declined", sentence + todo)
 
     def _keep_partial(self) -> None:

@@ -2,57 +2,120 @@
 
 from __future__ import annotations
 
+import fnmatch
 import os
 import re
+from collections.abc import Callable
 from pathlib import Path, PurePath
 
 from app.agent.policy import Policy
 
-MOST_SCANNED = 20_000
-"""Entries looked at for secrets below a folder; in a larger tree the answer is not known."""
+MOST_VISITED = 50_000
+"""Entries of folders that one verdict looks at; where there are more the answer is not known."""
 
 _SECRET_NAME = re.compile(
     r"""\.env(\.(?!(example|sample|template|dist|defaults?)$).*)? | \.envrc | .+\.env
-    | [._]netrc | \.git-credentials | \.npmrc | \.yarnrc\.yml | \.pypirc | \.pgpass | \.my\.cnf
-    | \.htpasswd | \.dockercfg | \.vault-token | \.boto | \.s3cfg | \.terraformrc
-    | .+\.(pem|key|p12|pfx|ppk|jks|keystore|kdbx|gpg|tfstate) | id_[a-z0-9]+(-cert)?
-    | credentials?(\.(json|ya?ml|toml|ini|xml|db))? | secrets?\.(json|ya?ml|toml|ini|env)
-    | client_secret.*\.json | service[-_]account.*\.json | \..+_history""",
+    | [._]netrc | \.git-credentials | \.npmrc | \.yarnrc\.yml | \.pypirc | \.pgpass
+    | \.my(login)?\.cnf | \.htpasswd | \.dockercfg | \.dockerconfigjson | \.boto | \.s3cfg
+    | \.terraformrc | (.+[-._])?kubeconfig(-[\w-]+)?(\.(ya?ml|json|conf))? | nuget\.config | local\.settings\.json
+    | \.?vault[-_](token|pass(word)?)(\.(txt|ya?ml))?
+    | .+\.(pem|key|p8|p12|pfx|ppk|jks|keystore|kdbx|gpg|ovpn|tfstate|tfvars)
+    | id_[a-z0-9]+(-cert)? | \.?tokens?\.(txt|json) | auth\.json
+    | credentials?(\.(json|ya?ml|toml|ini|xml|db))?
+    | (secret|passw(or)?d)s?\.(json|ya?ml|toml|ini|env|txt|csv)
+    | client_secret.*\.json | service[-_]account.*\.json | .*firebase-adminsdk.*\.json
+    | \..+_history""",
     re.IGNORECASE | re.VERBOSE,
 )
+_COPY = re.compile(
+    r"(.+?)(~|[-._ ](bak|backup|old|orig|save|saved|copy|tmp|temp|txt|sw[a-p]|\d+|gz|bz2|xz|zst|b64))",
+    re.IGNORECASE,
+)
+"""What editors and careful people add to the name of a file that they keep another copy of."""
 _SECRET_FOLDER = re.compile(
     r"\.ssh|\.aws|\.gnupg|\.kube|\.azure|\.gcloud|gcloud|\.docker|\.password-store|keyrings?",
     re.IGNORECASE,
 )
-_PROTECTED_FOLDER = re.compile(r"\.git|\.hg|\.svn|\.reverie|\.claude|\.vscode|\.idea|\.husky")
+_GIT_CONFIG = re.compile(r"config(\..+)?|credentials", re.IGNORECASE)
+_GIT_SECRET = re.compile(rb"://[^/\s:@]*:[^/\s@]+@|extraheader|token|passw|secret", re.IGNORECASE)
+_PROTECTED_FOLDER = re.compile(
+    r"""\.git|\.hg|\.svn|\.reverie|\.claude|\.vscode|\.idea|\.husky|\.cargo|\.devcontainer|\.cursor
+    |\.zed|\.fleet|\.windsurf|\.gemini|\.codex|\.circleci|\.buildkite|\.mvn|\.yarn|\.bundle|\.direnv
+    |\.n?vim""",
+    re.VERBOSE,
+)
 _PROTECTED_NAME = re.compile(
     r"""\.(ba|z|k|c|tc|fi)?sh(rc|env) | \.(bash_|z)?(profile|login|logout) | \.bash_aliases
     | \.gitconfig | \.gitmodules | \.ripgreprc | \.mcp\.json | \.claude\.json | config\.fish
-    | \.pre-commit-config\.yaml | crontab | authorized_keys""",
+    | \.pre-commit-config\.ya?ml | crontab | authorized_keys | \.exrc | \.g?n?vim(rc|\.lua)
+    | \.l(ocal_)?vimrc | \.emacs | \.dir-locals(-2)?\.el | \.(gdb|lldb)init | \.inputrc
+    | \.tmux\.conf | \.(pdb|irb|pry)rc | \.rprofile | (site|user)customize\.py | .+\.pth
+    | \.yarnrc | \.pnpmfile\.c?js | \.?lefthook(-local)?\.(ya?ml|toml|json) | \.lintstagedrc(\..+)?
+    | \.?mise(\..+)?\.toml | \.tool-versions | \.cursorrules | \.devcontainer\.json
+    | .+\.code-workspace | \.gitlab-ci\.ya?ml | \.travis\.yml | azure-pipelines\.ya?ml
+    | jenkinsfile""",
     re.VERBOSE,
 )
+_CI_FOLDERS = frozenset({"workflows", "actions"})
+"""Of `.github` these run on the forge's machines, with its secrets."""
+_MOST_CONFIG = 100_000
+"""Bytes of a file of git's settings that are looked at."""
 _SYSTEM_ROOTS = ("/proc", "/sys", "/dev")
 
 
+class TooManyFiles(Exception):
+    """A verdict would have to look at more entries of folders than it may."""
+
+
+class Visits:
+    """How many more entries of folders one verdict may look at: a count, so that the same tree
+    gets the same answer on every machine."""
+
+    def __init__(self, most: int = MOST_VISITED) -> None:
+        self._left = most
+
+    def spend(self) -> None:
+        """One more. Raises `TooManyFiles`."""
+        self._left -= 1
+        if self._left < 0:
+            raise TooManyFiles
+
+
 def is_secret(path: PurePath) -> bool:
-    """Whether such a file usually holds keys or passwords, or lies in a folder that does."""
-    if _SECRET_NAME.fullmatch(path.name):
-        return True
-    return any(_SECRET_FOLDER.fullmatch(part) for part in path.parts)
+    """Whether such a file usually holds keys or passwords, or is a copy of one that does, or lies
+    in a folder of such files."""
+    if _GIT_CONFIG.fullmatch(path.name) and ".git" in path.parts[:-1]:
+        return True  # an address in it may hold a token
+    return _has_secret_name(path.name) or any(_SECRET_FOLDER.fullmatch(part) for part in path.parts)
 
 
 def is_protected(path: PurePath) -> bool:
     """Whether a change here would change what runs later: git hooks, settings, shell files."""
     if _PROTECTED_NAME.fullmatch(path.name.lower()):
         return True
-    return any(_PROTECTED_FOLDER.fullmatch(part.lower()) for part in path.parts)
+    parts = [part.lower() for part in path.parts]
+    if any(_PROTECTED_FOLDER.fullmatch(part) for part in parts):
+        return True
+    pairs = zip(parts, parts[1:], strict=False)
+    return any(parent == ".github" and part in _CI_FOLDERS for parent, part in pairs)
+
+
+def _has_secret_name(name: str) -> bool:
+    name = name.strip("#")
+    while True:
+        if _SECRET_NAME.fullmatch(name) or _SECRET_NAME.fullmatch(name.lstrip(".")):
+            return True
+        copy = _COPY.fullmatch(name)
+        if copy is None:
+            return False
+        name = copy[1]
 
 
 def resolved(text: str, base: Path, home: Path) -> tuple[Path, ...]:
     """The path by name, and the ones with links resolved. Raises `ValueError` for no path.
 
     There are two of these where a `..` follows a link: the system goes through the link first,
-    and a tool that folds `..` away by name does not.
+    and a tool that folds `..` away by name does not. The tool's one is the last.
     """
     if not text or "\x00" in text:
         raise ValueError("not a path")
@@ -81,6 +144,11 @@ def read_trouble(text: str, base: Path, policy: Policy) -> str | None:
         forms = resolved(text, base, policy.home)
     except ValueError:
         return f"`{text}` cannot be resolved to a path"
+    return read_trouble_of(text, forms, policy)
+
+
+def read_trouble_of(text: str, forms: tuple[Path, ...], policy: Policy) -> str | None:
+    """`read_trouble` of a path whose forms by `resolved` are known."""
     if str(forms[0]) == "/dev/null":
         return None
     outside = _outside(text, forms, policy)
@@ -91,35 +159,106 @@ def read_trouble(text: str, base: Path, policy: Policy) -> str | None:
     return None
 
 
-def tree_trouble(text: str, base: Path, policy: Policy) -> str | None:
-    """Why reading everything below this path needs a question; looks at `MOST_SCANNED` entries."""
+def tree_trouble(
+    text: str, base: Path, policy: Policy, visits: Visits, *, links: bool
+) -> str | None:
+    """Why reading everything below this path needs a question; with `links` what the links there
+    lead to is read, too. Raises `TooManyFiles`.
+    """
     trouble = read_trouble(text, base, policy)
     if trouble is not None:
         return trouble
     waiting = [str(real) for real in resolved(text, base, policy.home)[1:]]
-    seen = 0
+    known = set(waiting)
     while waiting:
-        try:
-            with os.scandir(waiting.pop()) as entries:
-                for entry in entries:
-                    seen += 1
-                    if seen > MOST_SCANNED:
-                        return f"`{text}` holds too many files to check for secrets"
-                    if is_secret(PurePath(entry.name)):
-                        return f"`{text}` holds `{entry.name}`, which may hold secrets"
-                    if entry.is_dir(follow_symlinks=False):
-                        waiting.append(entry.path)
-        except OSError:
-            continue  # what we cannot list, the command cannot read either
+        for entry in _entries(waiting.pop(), visits):
+            if _has_secret_name(entry.name) or _SECRET_FOLDER.fullmatch(entry.name):
+                return f"`{text}` holds `{entry.name}`, which may hold secrets"
+            if _GIT_CONFIG.fullmatch(entry.name) and _git_config_tells(Path(entry.path)):
+                return f"`{text}` holds `{entry.name}` of git, which holds an address with a key"
+            aim = read_trouble(entry.path, base, policy) if links and entry.is_symlink() else None
+            if aim is not None:
+                return f"`{text}` holds the link `{entry.name}`: {aim}"
+            if entry.is_dir(follow_symlinks=links):
+                real = os.path.realpath(entry.path) if entry.is_symlink() else entry.path
+                waiting += [] if real in known else [real]
+                known.add(real)
     return None
 
 
-def write_trouble(text: str, base: Path, policy: Policy) -> str | None:
-    """Why a change here needs a question even where edits are accepted; None where it does not."""
+def first_below(folder: Path, wanted: Callable[[Path], bool], visits: Visits) -> Path | None:
+    """The first path below a folder that is `wanted`, by name or behind its link.
+
+    Does not go into linked folders. Raises `TooManyFiles`.
+    """
+    waiting = [str(folder)]
+    while waiting:
+        for entry in _entries(waiting.pop(), visits):
+            path = Path(entry.path)
+            if wanted(path) or (entry.is_symlink() and wanted(Path(os.path.realpath(path)))):
+                return path
+            if entry.is_dir(follow_symlinks=False):
+                waiting.append(entry.path)
+    return None
+
+
+def expanded(pattern: str, folder: Path, visits: Visits) -> list[str]:
+    """The paths that a pattern for `glob` stands for in `folder`, hidden ones too.
+
+    As bash does it, which before 5.2 also took `.` and `..` for what `.*` means. Raises
+    `TooManyFiles`.
+    """
+    found = ["/"] if pattern.startswith("/") else [""]
+    parts = [part for part in pattern.split("/") if part]
+    for place, part in enumerate(parts):
+        last = place == len(parts) - 1 and not pattern.endswith("/")
+        step: list[str] = []
+        for base in found:
+            names = _names_like(part, folder / base, visits, folders_only=not last)
+            step += [f"{base}{name}" if last else f"{base}{name}/" for name in names]
+        found = step
+    return found
+
+
+def _names_like(part: str, folder: Path, visits: Visits, *, folders_only: bool) -> list[str]:
+    visits.spend()
+    if not set(part) & set("*?["):
+        return [part] if os.path.lexists(folder / part) else []
+    like = re.compile(fnmatch.translate(part))
+    names = [name for name in (".", "..") if part.startswith(".") and like.match(name)]
+    for entry in _entries(str(folder), visits):
+        if like.match(entry.name) and (not folders_only or entry.is_dir()):
+            names.append(entry.name)
+    return names
+
+
+def _entries(folder: str, visits: Visits) -> list[os.DirEntry[str]]:
+    found: list[os.DirEntry[str]] = []
     try:
-        forms = resolved(text, base, policy.home)
-    except ValueError:
-        return f"`{text}` cannot be resolved to a path"
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                visits.spend()
+                found.append(entry)
+    except OSError:
+        pass  # what we cannot list, the command cannot read either
+    return found
+
+
+def _git_config_tells(path: Path) -> bool:
+    """Whether a file of git's settings holds more than the usual; a large one may."""
+    if ".git" not in path.parts:
+        return False
+    try:
+        with path.open("rb") as file:
+            text = file.read(_MOST_CONFIG)
+    except OSError:
+        return False
+    return len(text) == _MOST_CONFIG or _GIT_SECRET.search(text) is not None
+
+
+def write_trouble(text: str, forms: tuple[Path, ...], policy: Policy) -> str | None:
+    """Why a change to the path with these forms by `resolved` needs a question even where edits
+    are accepted; None where it does not."""
     outside = _outside(text, forms, policy)
     if outside is not None:
         return outside

@@ -10,7 +10,7 @@ from typing import Any
 from app.agent.path_policy import (
     glob_base,
     is_secret,
-    read_trouble,
+    read_trouble_of,
     resolved,
     write_trouble,
 )
@@ -26,11 +26,16 @@ _HARMLESS = frozenset({"TodoWrite", "AskUserQuestion", "BashOutput", "KillShell"
 
 
 def judge(tool_name: str, arguments: Mapping[str, Any], policy: Policy) -> Verdict:
-    """The verdict on one call. Looks at the file system for links and secrets, changes nothing,
-    and never raises, whatever the model wrote into `arguments`."""
+    """The verdict on one call. Looks at the file system for links and secrets, changes nothing
+    there, and never raises, whatever the model wrote into `arguments`.
+
+    Where a path leads is resolved once, and noted in `policy.sightings` for the tool.
+    """
     if tool_name == "Bash":
         return judge_shell(arguments, policy)
     paths = _paths(tool_name, arguments, policy)
+    if paths:
+        policy.sightings.note(arguments, paths[-1])
     for kind, rules in (("deny", policy.rules.deny), ("ask", policy.rules.ask)):
         rule = _covering(rules, tool_name, arguments, paths, policy, every=False)
         if rule is not None and kind == "deny":
@@ -38,21 +43,28 @@ def judge(tool_name: str, arguments: Mapping[str, Any], policy: Policy) -> Verdi
         if rule is not None and policy.mode is not Mode.BYPASS:
             return Verdict("ask", f"the rule {rule.text} wants a question", rule.text)
     if policy.mode is Mode.BYPASS:
-        return Verdict("allow", "permissions are bypassed")
+        return _bypassed(tool_name, paths, policy)
     if tool_name in _HARMLESS:
         return Verdict("allow", "it touches nothing outside the session")
     # The narrower rules first: they open what one without a pattern does not.
     allowing = sorted(policy.rules.allow, key=lambda rule: rule.pattern is None)
     allowed_by = _covering(allowing, tool_name, arguments, paths, policy, every=True)
     if tool_name in FILE_READERS:
-        return _judge_read(arguments, tool_name, allowed_by, policy)
+        return _judge_read(_path_argument(tool_name, arguments), paths, allowed_by, policy)
     if tool_name in FILE_WRITERS:
-        return _judge_write(arguments, allowed_by, policy)
+        return _judge_write(_path_argument(tool_name, arguments), paths, allowed_by, policy)
     if allowed_by is not None:
         return Verdict("allow", f"the rule {allowed_by.text} allows it", allowed_by.text)
     if policy.mode is Mode.PLAN:
         return Verdict("deny", f"plan mode only reads, and {tool_name} may do more")
     return Verdict("ask", f"no rule covers {tool_name}")
+
+
+def _bypassed(tool: str, paths: tuple[Path, ...], policy: Policy) -> Verdict:
+    named = any(rule.covers(tool) and rule.pattern is not None for rule in policy.rules.deny)
+    if tool in FILE_READERS | FILE_WRITERS and named and not paths:
+        return Verdict("deny", "its path cannot be resolved, and rules forbid some")
+    return Verdict("allow", "permissions are bypassed")
 
 
 def hidden_from_search(policy: Policy) -> Callable[[Path], bool]:
@@ -71,27 +83,32 @@ def hidden_from_search(policy: Policy) -> Callable[[Path], bool]:
 
 
 def _judge_read(
-    arguments: Mapping[str, Any], tool: str, allowed_by: Rule | None, policy: Policy
+    text: str | None, paths: tuple[Path, ...], allowed_by: Rule | None, policy: Policy
 ) -> Verdict:
-    text = _path_argument(tool, arguments)
     if text is None:
         return Verdict("ask", "it does not say which file")
-    trouble = read_trouble(text, policy.root, policy)
+    if not paths:
+        return Verdict("ask", clipped(f"`{text}` cannot be resolved to a path"))
+    trouble = read_trouble_of(text, paths, policy)
     if trouble is None:
         return Verdict("allow", "it reads inside the project")
     # A rule without a pattern opens the disk, but not the files that hold secrets.
-    if allowed_by is not None and (allowed_by.pattern is not None or not _secret(text, policy)):
+    opened = allowed_by is not None and allowed_by.pattern is not None
+    if allowed_by is not None and (opened or not any(map(is_secret, paths))):
         return Verdict("allow", f"the rule {allowed_by.text} allows it", allowed_by.text)
     return Verdict("ask", clipped(trouble))
 
 
-def _judge_write(arguments: Mapping[str, Any], allowed_by: Rule | None, policy: Policy) -> Verdict:
-    text = _path_argument("Write", arguments)
+def _judge_write(
+    text: str | None, paths: tuple[Path, ...], allowed_by: Rule | None, policy: Policy
+) -> Verdict:
     if policy.mode is Mode.PLAN:
         return Verdict("deny", "plan mode only reads; leave it to change files")
     if text is None:
         return Verdict("ask", "it does not say which file")
-    trouble = write_trouble(text, policy.root, policy)
+    if not paths:
+        return Verdict("ask", clipped(f"`{text}` cannot be resolved to a path"))
+    trouble = write_trouble(text, paths, policy)
     if allowed_by is not None and (allowed_by.pattern is not None or trouble is None):
         return Verdict("allow", f"the rule {allowed_by.text} allows it", allowed_by.text)
     if trouble is not None:
@@ -99,14 +116,6 @@ def _judge_write(arguments: Mapping[str, Any], allowed_by: Rule | None, policy: 
     if policy.mode is Mode.ACCEPT_EDITS:
         return Verdict("allow", "edits inside the project are accepted")
     return Verdict("ask", "it changes a file")
-
-
-def _secret(text: str, policy: Policy) -> bool:
-    try:
-        forms = resolved(text, policy.root, policy.home)
-    except ValueError:
-        return True
-    return any(is_secret(form) for form in forms)
 
 
 def _path_argument(tool: str, arguments: Mapping[str, Any]) -> str | None:

@@ -88,15 +88,26 @@ def match_path(pattern: str, path: Path, root: Path, home: Path) -> bool:
     `//x` starts at the file system's root, `~/x` at home, `/x` and `a/b` at the project;
     a bare name is found at any depth.
     """
+    return _path_regex(_absolute(pattern, root, home)).fullmatch(str(path)) is not None
+
+
+def fixed_part(pattern: str, root: Path, home: Path) -> tuple[Path, bool]:
+    """The folder in which all matches of a file rule lie, and whether that is the only match."""
+    parts = _absolute(pattern, root, home).rstrip("/").split("/")
+    fixed = 0
+    while fixed < len(parts) and not set(parts[fixed]) & set("*?\\"):
+        fixed += 1
+    return Path("/".join(parts[:fixed]) or "/"), fixed == len(parts)
+
+
+def _absolute(pattern: str, root: Path, home: Path) -> str:
     if pattern.startswith("//"):
-        absolute = pattern[1:]
-    elif pattern.startswith("~/"):
-        absolute = f"{_literal(home)}/{pattern[2:]}"
-    elif "/" in pattern.rstrip("/"):
-        absolute = f"{_literal(root)}/{pattern.removeprefix('./').lstrip('/')}"
-    else:
-        absolute = f"/**/{pattern}"
-    return _path_regex(absolute).fullmatch(str(path)) is not None
+        return pattern[1:]
+    if pattern.startswith("~/"):
+        return f"{_literal(home)}/{pattern[2:]}"
+    if "/" in pattern.rstrip("/"):
+        return f"{_literal(root)}/{pattern.removeprefix('./').lstrip('/')}"
+    return f"/**/{pattern}"
 
 
 def match_domain(pattern: str, arguments: dict[str, Any]) -> bool:

@@ -5,15 +5,12 @@ It stands in the transcript as the input and output echoes of transcripts.md, a5
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-from app.agent.conversation import Conversation
-from app.agent.tool_runner import ToolRunner
+from app.agent.loop import AgentLoop
 from app.agent.tools.base import ToolFailure, ToolResult
-from app.clock import Clock
 from app.sessions.envelope import new_uuid
-from app.state.facts import Fact, ToolProgressed, ToolQueued, ToolStarted, TurnEnded, TurnStarted
+from app.state.facts import ToolProgressed, ToolQueued, ToolStarted, TurnEnded, TurnStarted
 from app.state.model import Outcome
 
 SHELL_TOOL = "Bash"
@@ -21,13 +18,10 @@ SHELL_TOOL = "Bash"
 
 async def run_shell_line(
     command: str,
-    conversation: Conversation,
-    runner: ToolRunner,
-    clock: Clock,
-    emit: Callable[[Fact], None],
-    mode: str,
+    loop: AgentLoop,
 ) -> None:
     """Run `command` without asking: the person typed it. Cancelling ends it and re-raises."""
+    conversation, runner, clock, emit = loop.conversation, loop.runner, loop.clock, loop.emit
     turn_id, call_id, prompt_id = new_uuid(), f"shell_{new_uuid()}", new_uuid()
     started = clock.monotonic()
     emit(TurnStarted(turn_id, started))
@@ -35,10 +29,15 @@ async def run_shell_line(
 
     def say(text: str) -> None:
         record = conversation.envelope.prompt(
-            conversation.leaf, text, prompt_id=prompt_id, permission_mode=mode, source="typed"
+            conversation.leaf,
+            text,
+            prompt_id=prompt_id,
+            permission_mode=loop.mode(),
+            source="typed",
         )
         conversation.append(record)
 
+    loop.answer_leftovers()
     say(f"<bash-input>{command}</bash-input>")
     emit(ToolQueued(call_id, SHELL_TOOL))
     emit(ToolStarted(call_id, started))
@@ -57,7 +56,7 @@ async def run_shell_line(
         text = _text(result.content)
         channel = "stderr" if result.is_error else "stdout"
         say(f"<bash-{channel}>{text}</bash-{channel}>")
-        conversation.journal.sync()
+        conversation.sync()
         emit(TurnEnded(turn_id, outcome, "", clock.monotonic() - started))
 
 

@@ -26,7 +26,7 @@ class Reader:
     recursive: str = ""
     """Options that make it read whole folders."""
     reads_folders: bool = False
-    """It reads the files of a folder without being asked to."""
+    """It reads the files of a folder without being asked to, and follows the links there."""
     gives_pattern: str = ""
     """Options that hold the pattern, so that every operand is a path."""
 
@@ -95,7 +95,8 @@ READERS: Mapping[str, Reader] = {
     "id": Reader("none", "gGnru"),
     "join": Reader(flags="iz", valued="12aejotv", most=2),
     "ls": Reader(
-        flags="aAbBcCdfFgGhHiklLmnNopqQrRsStuUvxXZ1",
+        # Not L: it tells of the files that the links in a folder lead to, and with R lists them.
+        flags="aAbBcCdfFgGhHiklmnNopqQrRsStuUvxXZ1",
         valued="ITw",
         long=(
             "all almost-all author classify color directory full-time group-directories-first "
@@ -126,7 +127,6 @@ READERS: Mapping[str, Reader] = {
         ),
     ),
     "stat": Reader(flags="Lft", valued="c", long="dereference file-system format printf terse"),
-    "strings": Reader(flags="afwo" + _DIGITS, valued="netT", long="all bytes radix encoding"),
     "tac": Reader(flags="br", valued="s", long="before regex separator"),
     "tail": Reader(
         flags="qvz" + _DIGITS, valued="nc", long="lines bytes quiet silent verbose zero-terminated"

@@ -2,16 +2,68 @@
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 
 from app.agent.rules import Rule
 from app.agent.shell_parse import Script, ShellCommand, parse_script
-from app.agent.shell_reasons import SHELLS, WRAPPERS
+from app.agent.shell_reasons import (
+    RUNS_AFTER,
+    RUNS_INPUT,
+    SHELLS,
+    SUB_WRAPPERS,
+    TAKES_CODE,
+    WRAPPERS,
+)
+from app.agent.shell_words import Word
 
 _DEEPEST = 4
 """Levels of `sh -c '…'` that are looked into."""
+MOST_SCRIPTS = 300
+"""Scripts inside one script that are looked into; of more the plain text is searched."""
 _GIT_VALUED = frozenset({"-C", "-c", "--git-dir", "--work-tree", "--namespace"})
+_LITERALS = frozenset({"echo", "printf"})
+_SPLIT_STRING = re.compile(r"-[A-Za-z0]*S|--split-string=?")
+_OPTION_IN_FRONT = re.compile(r"--?[\w-]*=|-[A-Za-z]{1,2}(?=\w)")
+_RISKY_LONG = frozenset(
+    "output out outfile outdir outputfile output-file ext-diff textconv exec exec-path toolexec "
+    "upload-pack receive-pack open-files-in-pager no-index contents delete force move edit config "
+    "config-file plugin plugins fix write root rootdir prefix cwd dir basetemp confcutdir "
+    "override-ini pastebin log-file junit cache-dir cache-location cache-file require preload eval "
+    "init setup setupfiles global globalsetup globalteardown reporter reporters runner transform "
+    "resolver testrunner testenvironment coveragedirectory coverage-directory python pythonpath "
+    "python-executable createstub writebaseline install-types shadow-file any-exprs-report "
+    "html-report xml-report txt-report cobertura-xml-report lineprecision-report "
+    "linecount-report linecoverage-report cov-report report-log html parser rulesdir "
+    "resolve-plugins-relative-to format script-shell userconfig globalconfig node-options "
+    "manifest-path target-dir artifact-dir overlay modfile vettool ldflags gcflags asmflags "
+    "gccgoflags cpuprofile memprofile blockprofile mutexprofile coverprofile trace outputdir "
+    "pkgdir settings-path append-config add-noqa unsafe-fixes pdbcls debug project venvpath".split()
+)
+"""Options that write where they are told to, run another program, or change files."""
+_RISKY_SHORT: Mapping[str, str] = {
+    "git": "oOcDdMmfCu",
+    "npm": "C",
+    "pnpm": "C",
+    "yarn": "",
+    "bun": "re",
+    "cargo": "ZC",
+    "go": "oC",
+    "ruff": "o",
+    "pytest": "pco",
+    "pyright": "p",
+    "mypy": "",
+    "flake8": "",
+    "eslint": "ocf",
+    "jest": "cu",
+    "vitest": "cur",
+    "black": "",
+    "isort": "o",
+}
+"""By command: short options of that kind. A prefix rule for one of these commands allows neither
+them nor the long ones, unless it names them itself."""
 
 
 def prefix_of(pattern: str) -> str | None:
@@ -28,7 +80,10 @@ def names_whole(rule: Rule, text: str) -> bool:
 
 
 def permits(rule: Rule, command: ShellCommand) -> bool:
-    """Whether an allow rule covers one simple command: whole words of a known prefix, or all."""
+    """Whether an allow rule covers one simple command: whole words of a known prefix, or all.
+
+    A prefix of a command that `risky_option` knows does not cover its risky options.
+    """
     if rule.pattern is None:
         return True
     words = command.words
@@ -38,30 +93,167 @@ def permits(rule: Rule, command: ShellCommand) -> bool:
         return False
     if prefix is None and len(words) != len(wanted):
         return False
-    return all(
+    if not all(
         not word.computed and word.pattern is None and word.text == want
         for word, want in zip(words, wanted, strict=False)
+    ):
+        return False
+    return risky_option([word.text for word in words], len(wanted)) is None
+
+
+def risky_option(words: Sequence[str], start: int) -> str | None:
+    """The first word from `start` on by which a command that else builds, tests or shows would
+    write elsewhere, run something else or delete; None where there is none, or the command is not
+    known."""
+    name = words[0] if words else ""
+    if name not in _RISKY_SHORT:
+        return None
+    for word in words[start:]:
+        if word == "--" and name != "git":
+            return None
+        option = word.split("=", 1)[0]
+        # Go writes long options with one dash.
+        is_long = option.startswith("--") or (name == "go" and len(option) > 2)
+        if option.startswith("-") and is_long and _is_risky(option.lstrip("-").lower()):
+            return word
+        if option.startswith("-") and not is_long and set(option[1:]) & set(_RISKY_SHORT[name]):
+            return word
+    return None
+
+
+def _is_risky(option: str) -> bool:
+    # Many commands take the beginning of an option for the whole.
+    return any(
+        option == risky
+        or option.startswith(f"{risky}-")
+        or (len(option) >= 4 and risky.startswith(option))
+        for risky in _RISKY_LONG
     )
 
 
-def forbids(rule: Rule, text: str, script: Script) -> bool:
+def forbids(rule: Rule, text: str) -> bool:
     """Whether a deny or ask rule covers any part of the script, however it is dressed up.
 
     Quotes are removed, wrappers such as `sudo` and `xargs` looked through, scripts given to
-    `sh -c` read. Of what cannot be read the plain text is searched.
+    `sh -c`, `trap`, `env -S` or a pipe into a shell read. Of what cannot be read the plain text
+    is searched.
     """
     if names_whole(rule, text):
         return True
     pattern = rule.pattern or ""
     prefix = prefix_of(pattern)
     wanted = (pattern if prefix is None else prefix).split()
-    for words in _spoken(script, _DEEPEST):
-        if _covers(wanted, words, exact=prefix is None):
+    scripts = scripts_in(text)
+    for inner, read in scripts:
+        if read.trouble is not None and _occurs(wanted, inner):
             return True
-    return script.trouble is not None and _occurs(wanted, text)
+        for words in spoken(read):
+            if _covers(wanted, [word.text for word in words], exact=prefix is None):
+                return True
+            if base_name(words[0].text) in TAKES_CODE and any(
+                re.search(r"[\s('\"]", word.text) and _occurs(wanted, word.text)
+                for word in words[1:]
+            ):
+                return True
+    return len(scripts) >= MOST_SCRIPTS and _occurs(wanted, text)
+
+
+@lru_cache(maxsize=16)
+def scripts_in(text: str) -> tuple[tuple[str, Script], ...]:
+    """The script `text` and every one that stands in a word of it, each with its own text; at most
+    `MOST_SCRIPTS`."""
+    found: dict[str, Script] = {}
+    level = [text]
+    for _ in range(_DEEPEST + 1):
+        deeper: list[str] = []
+        for inner in level:
+            if inner not in found and len(found) < MOST_SCRIPTS:
+                found[inner] = parse_script(inner)
+                deeper += itertools.islice(_texts_run(found[inner]), MOST_SCRIPTS)
+        level = deeper
+    return tuple(found.items())
+
+
+def spoken(script: Script) -> Iterator[Sequence[Word]]:
+    """The word lists under which each command of the script can be known, the name without its
+    folder."""
+    for command in script.commands:
+        words = command.words
+        for start in _starts([word.text for word in words]):
+            name = base_name(words[start].text)
+            yield (Word(name), *words[start + 1 :])
+
+
+def base_name(word: str) -> str:
+    """The name of a program without its folder."""
+    return word.rsplit("/", 1)[-1]
+
+
+def _starts(words: Sequence[str]) -> Iterator[int]:
+    """Where in the words of a command a command may begin: of a wrapper anywhere."""
+    if not words:
+        return
+    name = base_name(words[0])
+    yield 0
+    if name in WRAPPERS:
+        yield from range(1, len(words))
+    elif name in SUB_WRAPPERS:
+        first = next((n for n, word in enumerate(words) if word in RUNS_AFTER), len(words))
+        yield from range(first + 1, len(words))
+
+
+def _texts_run(script: Script) -> Iterator[str]:
+    """The texts among the words of a script that are run as scripts."""
+    feeds = any(_runs_input(command) for command in script.commands)
+    for command in script.commands:
+        words = [word.text for word in command.words]
+        name = base_name(words[0]) if words else ""
+        if name in _LITERALS and feeds:
+            yield from (text.replace("\\n", "\n") for text in (" ".join(words[1:]), *words[1:]))
+        if name in SHELLS:
+            yield from words[1:]
+        elif name == "eval":
+            yield " ".join(words[1:])
+        elif name in WRAPPERS:
+            yield from _wrapped_texts(words)
+        elif name in SUB_WRAPPERS:
+            # `git -c alias.x='!rm x' x`, `git rebase --exec 'rm x'`, `npm exec -c 'rm x'`.
+            values = [word.split("=", 1)[-1].lstrip("!") for word in words[1:]]
+            after = zip(words[1:], values[1:], strict=False)
+            yield from (value for value, word in zip(values, words[1:], strict=True) if "=" in word)
+            yield from (value for option, value in after if option.startswith("-"))
+            yield from (word for word in words[1:] if word.startswith("!"))
+
+
+def _wrapped_texts(words: Sequence[str]) -> Iterator[str]:
+    shell_at = next((n for n, word in enumerate(words) if base_name(word) in SHELLS), len(words))
+    for place, word in enumerate(words[1:], start=1):
+        if base_name(word) == "eval":
+            yield " ".join(words[place + 1 :])
+        if place > shell_at or re.search(r"\s", word):
+            yield word
+        split = _SPLIT_STRING.match(word)
+        if split is not None:
+            rest = words[place + 1 :] if split.end() == len(word) else ()
+            # `env -S` has blanks of its own.
+            yield " ".join([word[split.end() :], *rest]).replace("\\_", " ")
+            yield " ".join([word[split.end() :], *words[place + 1 :]])
+        front = _OPTION_IN_FRONT.match(word)
+        if front is not None:
+            yield word[front.end() :]
+
+
+def _runs_input(command: ShellCommand) -> bool:
+    words = [word.text for word in command.words]
+    return any(base_name(words[start]) in RUNS_INPUT for start in _starts(words))
 
 
 def _covers(wanted: Sequence[str], words: Sequence[str], *, exact: bool) -> bool:
+    plain = _without_options(words)
+    return any(_begins(wanted, form, exact=exact) for form in (words, plain))
+
+
+def _begins(wanted: Sequence[str], words: Sequence[str], *, exact: bool) -> bool:
     if not wanted or len(words) < len(wanted) or (exact and len(words) != len(wanted)):
         return False
     # Without ":*" the last word may be the start of one: "npm run test" forbids "test:all", too.
@@ -71,35 +263,7 @@ def _covers(wanted: Sequence[str], words: Sequence[str], *, exact: bool) -> bool
     return same and (word == last or (not exact and len(wanted) > 1 and word.startswith(last)))
 
 
-def _spoken(script: Script, depth: int) -> Iterator[list[str]]:
-    """The word lists under which each command of the script can be known."""
-    for command in script.commands:
-        words = [word.text for word in command.words]
-        yield from _forms(words, depth)
-
-
-def _forms(words: list[str], depth: int) -> Iterator[list[str]]:
-    if not words:
-        return
-    # Every tail of a wrapper's words may be the command it runs.
-    tails = len(words) if _base(words[0]) in WRAPPERS else 1
-    for start in range(tails):
-        name = _base(words[start])
-        form = [name, *words[start + 1 :]]
-        yield form
-        yield _without_options(form)
-        if depth > 0 and name in SHELLS:
-            for word in form[1:]:
-                yield from _spoken(parse_script(word), depth - 1)
-        if depth > 0 and name == "eval":
-            yield from _spoken(parse_script(" ".join(form[1:])), depth - 1)
-
-
-def _base(word: str) -> str:
-    return word.rsplit("/", 1)[-1]
-
-
-def _without_options(words: list[str]) -> list[str]:
+def _without_options(words: Sequence[str]) -> list[str]:
     kept = [words[0]]
     place = 1
     while place < len(words):

@@ -4,21 +4,30 @@ from __future__ import annotations
 
 import glob
 import itertools
-import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from app.agent.path_policy import read_trouble, resolved, tree_trouble
+from app.agent.path_policy import (
+    TooManyFiles,
+    Visits,
+    expanded,
+    read_trouble,
+    resolved,
+    tree_trouble,
+)
 from app.agent.policy import Policy
 from app.agent.shell_parse import Redirect, Script, ShellCommand
 from app.agent.shell_readers import FIND_ALONE, FIND_PATH, FIND_TEXT, READERS, Reader
 from app.agent.shell_reasons import effect_of
 from app.agent.shell_words import Word
 
-MOST_MATCHES = 1000
-"""File names a pattern may stand for; of a wider one the answer is not known."""
 MOST_FOLDERS = 8
+"""Working folders that are followed up; a script that may run in more is not allowed by itself."""
+
+
+_HOME = Word("~", home=True)
+"""Where `cd` goes when it is not told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,75 +38,98 @@ class Trouble:
     path: bool = False
 
 
-def script_trouble(script: Script, policy: Policy) -> Trouble | None:
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """Where a script may run, by which policy, and how much of the disk may be looked at for it."""
+
+    policy: Policy
+    folders: tuple[Path, ...]
+    visits: Visits = field(default_factory=Visits)
+
+    @property
+    def too_wide(self) -> bool:
+        """There are more folders than are followed up."""
+        return len(self.folders) > MOST_FOLDERS
+
+    def names(self, word: Word, folder: Path) -> list[str]:
+        """The paths that a word stands for. Raises `TooManyFiles`."""
+        self.visits.spend()
+        if word.pattern is None:
+            return [word.text]
+        home = glob.escape(str(self.policy.home))
+        pattern = f"{home}{word.pattern[1:]}" if word.home else word.pattern
+        # Without a match bash passes the pattern itself on.
+        return [*expanded(pattern, folder, self.visits), word.text]
+
+
+def ground_of(script: Script, policy: Policy) -> Ground:
+    """The folders a command of the script may run in, whichever `cd` was reached."""
+    visits = Visits()
+    ground = Ground(policy, (policy.shell_folder,), visits)
+    for command in script.commands:
+        plain = [word for word in command.words if word.text not in {"command", "builtin"}]
+        aims = [word for word in plain[1:] if not word.text.startswith("-")] or [_HOME]
+        if not plain or plain[0].text not in {"cd", "pushd"} or aims[0].computed:
+            continue
+        folders = list(ground.folders)
+        for folder in ground.folders:
+            try:
+                for name in ground.names(aims[0], folder):
+                    folders += resolved(name, folder, policy.home)
+            except ValueError:
+                continue
+            except TooManyFiles:
+                # More than are followed up: which ones does not matter any more.
+                folders += [folder / str(number) for number in range(MOST_FOLDERS + 1)]
+        ground = Ground(policy, tuple(dict.fromkeys(folders))[: MOST_FOLDERS + 1], visits)
+        if ground.too_wide:
+            break
+    return ground
+
+
+def script_trouble(script: Script, ground: Ground) -> Trouble | None:
     """The first reason why `script` may not run by itself; None where all of it only reads."""
     if script.trouble is not None:
         return Trouble(script.trouble)
-    folders = possible_folders(script, policy)
     for command in script.commands:
-        trouble = command_trouble(command, folders, policy)
+        trouble = command_trouble(command, ground)
         if trouble is not None:
             return trouble
-    return redirects_trouble(script, folders, policy)
+    return redirects_trouble(script, ground)
 
 
-def possible_folders(script: Script, policy: Policy) -> tuple[Path, ...]:
-    """Every folder a command of the script may run in, whichever `cd` was reached.
-
-    More than `MOST_FOLDERS` of them are not followed up; then nothing is allowed by itself.
-    """
-    folders = [policy.shell_folder]
-    for command in script.commands:
-        words = command.words
-        if command.name != "cd" or len(words) != 2 or words[1].computed or words[1].pattern:
-            continue
-        for folder in list(folders):
-            try:
-                folders += resolved(words[1].text, folder, policy.home)
-            except ValueError:
-                continue
-        folders = list(dict.fromkeys(folders))
-        if len(folders) > MOST_FOLDERS:
-            break
-    return tuple(folders)
-
-
-def command_trouble(
-    command: ShellCommand, folders: Sequence[Path], policy: Policy
-) -> Trouble | None:
+def command_trouble(command: ShellCommand, ground: Ground) -> Trouble | None:
     """Why this command is not plainly read-only."""
-    if len(folders) > MOST_FOLDERS:
+    if ground.too_wide:
         return Trouble("it changes folders too often to check", path=True)
     name = command.name
     if command.assigns or command.substitutes or name is None:
         return Trouble("part of it is known only when it runs")
-    for folder in folders:
-        where = read_trouble(".", folder, policy)
+    for folder in ground.folders:
+        where = read_trouble(".", folder, ground.policy)
         if where is not None:
             return Trouble(f"it runs in {folder}: {where}", path=True)
     words = command.words[1:]
     if name == "cd":
-        return _cd_trouble(words, folders, policy)
+        return _cd_trouble(words, ground)
     if name == "find":
-        return _find_trouble(words, folders, policy)
+        return _find_trouble(words, ground)
     reader = READERS.get(name)
     if reader is None:
         return Trouble(effect_of(command))
-    return _reader_trouble(name, reader, words, folders, policy)
+    return _reader_trouble(name, reader, words, ground)
 
 
-def redirects_trouble(script: Script, folders: Sequence[Path], policy: Policy) -> Trouble | None:
+def redirects_trouble(script: Script, ground: Ground) -> Trouble | None:
     """Why a redirect of the script needs a question: it writes, or reads what may not be read."""
     for redirect in script.redirects:
-        trouble = _redirect_trouble(redirect, folders, policy)
+        trouble = _redirect_trouble(redirect, ground)
         if trouble is not None:
             return trouble
     return None
 
 
-def _redirect_trouble(
-    redirect: Redirect, folders: Sequence[Path], policy: Policy
-) -> Trouble | None:
+def _redirect_trouble(redirect: Redirect, ground: Ground) -> Trouble | None:
     target = redirect.target
     if target is None:
         closes = redirect.operator in {">&-", "<&-"}
@@ -107,20 +139,22 @@ def _redirect_trouble(
     if redirect.operator in {">&", "<&"} and (target.text.isdecimal() or target.text == "-"):
         return None
     if redirect.operator == "<":
-        return _path_trouble([target], folders, policy, tree=False)
+        return _path_trouble([target], ground)
     if target.text == "/dev/null" and redirect.operator != "<&":
         return None
     return Trouble(f"it writes to `{target.text}` by a redirect")
 
 
-def _cd_trouble(words: Sequence[Word], folders: Sequence[Path], policy: Policy) -> Trouble | None:
+def _cd_trouble(words: Sequence[Word], ground: Ground) -> Trouble | None:
     if len(words) != 1 or words[0].text.startswith("-"):
         return Trouble("where `cd` leads is not said", path=True)
-    return _path_trouble(words, folders, policy, tree=False)
+    if words[0].computed or words[0].pattern is not None:
+        return Trouble("where `cd` leads is known only when it runs", path=True)
+    return _path_trouble(words, ground)
 
 
 def _reader_trouble(
-    name: str, reader: Reader, words: Sequence[Word], folders: Sequence[Path], policy: Policy
+    name: str, reader: Reader, words: Sequence[Word], ground: Ground
 ) -> Trouble | None:
     parsed = _Options(reader)
     for word in words:
@@ -133,7 +167,7 @@ def _reader_trouble(
     if reader.operands == "none" and operands:
         return Trouble(f"`{name}` with `{operands[0].text}` may do more than read")
     if reader.operands in {"text", "none"}:
-        return _path_trouble(patterns, folders, policy, tree=False)
+        return _path_trouble(patterns, ground)
     first_is_text = reader.operands == "pattern" and not parsed.has(reader.gives_pattern)
     paths = [*(operands[1:] if first_is_text else operands), *patterns]
     most = 1 if any(word.pattern for word in paths) else len(paths)
@@ -142,7 +176,8 @@ def _reader_trouble(
     recursive = parsed.has(reader.recursive)
     if recursive and not paths:
         paths = [Word(".")]
-    return _path_trouble(paths, folders, policy, tree=recursive or reader.reads_folders)
+    links = reader.reads_folders
+    return _path_trouble(paths, ground, tree=recursive or links, links=links)
 
 
 class _Options:
@@ -194,7 +229,7 @@ class _Options:
         return not self._used.isdisjoint(names.split())
 
 
-def _find_trouble(words: Sequence[Word], folders: Sequence[Path], policy: Policy) -> Trouble | None:
+def _find_trouble(words: Sequence[Word], ground: Ground) -> Trouble | None:
     for word in words:
         if word.computed or word.pattern is not None:
             return Trouble(f"what `find` does with `{word.text}` is known only when it runs")
@@ -212,33 +247,30 @@ def _find_trouble(words: Sequence[Word], folders: Sequence[Path], policy: Policy
             place += 1
             continue
         return Trouble(f"`find` with `{text}` may run, change or delete something")
-    return _path_trouble(paths, folders, policy, tree=False)
+    return _path_trouble(paths, ground)
 
 
 def _path_trouble(
-    words: Sequence[Word], folders: Sequence[Path], policy: Policy, *, tree: bool
+    words: Sequence[Word], ground: Ground, *, tree: bool = False, links: bool = False
 ) -> Trouble | None:
-    check = tree_trouble if tree else read_trouble
-    for word, folder in itertools.product(words, folders):
-        names = _names(word, folder, policy)
-        if names is None:
+    for word, folder in itertools.product(words, ground.folders):
+        try:
+            names = ground.names(word, folder)
+            if word.pattern is not None and any(name.startswith("-") for name in names):
+                return Trouble(f"`{word.text}` stands for a file that reads as an option")
+            for name in names:
+                reason = _name_trouble(name, folder, ground, tree=tree, links=links)
+                if reason is not None:
+                    return Trouble(reason, path=True)
+        except TooManyFiles:
             return Trouble(f"`{word.text}` stands for too many files to check", path=True)
-        if word.pattern is not None and any(name.startswith("-") for name in names):
-            return Trouble(f"`{word.text}` stands for a file that reads as an option")
-        for name in names:
-            reason = check(name, folder, policy)
-            if reason is not None:
-                return Trouble(reason, path=True)
     return None
 
 
-def _names(word: Word, folder: Path, policy: Policy) -> list[str] | None:
-    """The paths that a word stands for; None where there are too many."""
-    if word.pattern is None:
-        return [word.text]
-    pattern = f"{glob.escape(str(policy.home))}{word.pattern[1:]}" if word.home else word.pattern
-    # Path.glob knows neither hidden names nor "../*".
-    found = glob.iglob(pattern, root_dir=os.fspath(folder), include_hidden=True)  # noqa: PTH207
-    names = list(itertools.islice(found, MOST_MATCHES + 1))
-    # Without a match bash passes the pattern itself on.
-    return None if len(names) > MOST_MATCHES else [*names, word.text]
+def _name_trouble(
+    name: str, folder: Path, ground: Ground, *, tree: bool, links: bool
+) -> str | None:
+    ground.visits.spend()
+    if tree:
+        return tree_trouble(name, folder, ground.policy, ground.visits, links=links)
+    return read_trouble(name, folder, ground.policy)

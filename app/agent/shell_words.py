@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 _ENDS_WORD = frozenset(b" \t\n;&|<>()")
@@ -10,6 +12,12 @@ _STARTS_EXPANSION = frozenset(
     b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_{([@*#?$!-"
 )
 _GLOB = frozenset(b"*?")
+_MOST_GUESSES = 64
+_BRACES = re.compile(r"\{([^{}]*)\}")
+_EXPANSION = re.compile(r"\$\{[^{}]*\}|\$\([^()]*\)|`[^`]*`|\$\w+|\$[@*#?$!-]")
+_AROUND_NAMES = re.compile(r"[=:@,]")
+_ATTACHED = 6
+"""Letters of short options that a value may stand behind: `-Cd`, `-czfd`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +46,56 @@ def read_word(source: bytes, start: int) -> tuple[Word, int]:
         return Word(text, computed=True), reader.place
     pattern = bytes(reader.pattern).decode("utf-8", "replace") if reader.is_pattern else None
     return Word(text, pattern=pattern, home=reader.home), reader.place
+
+
+def names_in(word: Word) -> Iterator[Word]:
+    """Everything in a word that its command may take for a path, for rules that forbid.
+
+    `of=a`, `-fa`, `@a`, `host:a` hold one behind a sign. A computed word is guessed at: braces are
+    expanded, classes and variables taken for patterns.
+    """
+    for guess in _guesses(word.text) if word.computed else [word]:
+        yield guess
+        text, pattern = guess.text, guess.pattern
+        if pattern is None:
+            places = [match.end() for match in _AROUND_NAMES.finditer(text)][:_MOST_GUESSES]
+            yield from (Word(text[place:]) for place in places)
+            yield from (Word(part) for part in _AROUND_NAMES.split(text)[:_MOST_GUESSES])
+            if text.startswith("-"):
+                yield from (Word(text[place:]) for place in range(2, _ATTACHED + 1))
+        elif _AROUND_NAMES.search(pattern) or pattern.startswith("-"):
+            parts = _AROUND_NAMES.split(pattern)[:_MOST_GUESSES]
+            parts += [pattern[place:] for place in range(2, _ATTACHED + 1)]
+            # A value that is nothing but a variable tells nothing.
+            yield from (_as_pattern(part) for part in parts if re.search(r"[^*/]", part))
+
+
+def _guesses(source: str) -> Iterator[Word]:
+    """What the source of a computed word may come to; nothing where only running it would tell."""
+    bare = source.replace("$HOME", "~").replace("${HOME}", "~")
+    bare = re.sub(r"\$PWD|\$\{PWD\}|~\+", ".", bare)
+    bare = re.sub(r"[\"']|\\(?=.)|^\$(?=')", "", bare)
+    waiting = [bare]
+    for _ in range(_MOST_GUESSES):
+        if not waiting:
+            return
+        text = waiting.pop()
+        braces = _BRACES.search(text)
+        if braces is not None and not text[: braces.start()].endswith("$"):
+            parts = ["*"] if ".." in braces[1] else braces[1].split(",")
+            waiting += [text[: braces.start()] + part + text[braces.end() :] for part in parts]
+            continue
+        tail = _EXPANSION.split(text)[-1].lstrip("/")
+        pattern = _EXPANSION.sub("*", text)
+        if pattern != text and tail:
+            yield _as_pattern(tail)
+        if re.search(r"[^*/]", pattern):
+            yield _as_pattern(pattern)
+
+
+def _as_pattern(text: str) -> Word:
+    is_pattern = bool(set(text) & set("*?["))
+    return Word(text, pattern=text if is_pattern else None, home=text.startswith("~/"))
 
 
 class _Reader:

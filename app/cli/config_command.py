@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from app.agent.rules import parse_rules
 from app.assembly import rule_problems
 from app.cli.opening import find_installation
 from app.cli.output import JsonObject, json_text, print_json, print_lines
@@ -71,6 +72,8 @@ def _get(here: Installation, key: str | None, *, as_json: bool) -> int:
 
 def _set(here: Installation, key: str, text: str, *, as_json: bool) -> int:
     value = parse_value(key, text)
+    if key in {"permissions.allow", "permissions.ask", "permissions.deny"}:
+        parse_rules(value)
     file = here.places.settings
     set_value(file, key, value)
     if as_json:

@@ -9,7 +9,7 @@ from pathlib import Path
 from app.cli.parser import Flags, split_names
 from app.errors import ReverieError, SessionNotFound, StorageError, UsageError
 from app.installation import Installation, Options
-from app.paths import Places, find_places, make_private_folder, working_folder
+from app.paths import Places, find_places, make_private_folder, read_small, working_folder
 from app.sessions.catalogue import find_transcript, is_session_id, newest_transcript
 
 
@@ -59,7 +59,7 @@ def options_from(flags: Flags, here: Installation) -> Options:
         denied=split_names(flags.disallowed_tools),
         added_folders=tuple(_folder(here, text) for text in flags.add_dir),
         appended_prompt=flags.append_system_prompt,
-        settings_file=Path(flags.settings) if flags.settings else None,
+        settings_file=_settings_file(flags.settings),
         persist=not flags.no_session_persistence,
         session_id=_new_id(here, flags.session_id),
         resume=_transcript(flags, here),
@@ -78,7 +78,7 @@ def _new_id(here: Installation, session_id: str | None) -> str | None:
     if session_id is None:
         return None
     if not is_session_id(session_id):
-        raise ReverieError(f"Invalid session ID: {session_id}", todo="It must be a UUID.")
+        raise ReverieError(f"Invalid session ID: {session_id}.", todo="It must be a UUID.")
     try:
         taken = find_transcript(here.places, here.folder, session_id)
     except SessionNotFound:
@@ -95,3 +95,17 @@ def _transcript(flags: Flags, here: Installation) -> Path | None:
     if newest is None and flags.print:
         raise SessionNotFound("There is no conversation in this folder to continue.")
     return newest
+
+
+def _settings_file(name: str | None) -> Path | None:
+    """The file of `--settings`. Raises `UsageError` when it cannot be read: rules may be in it."""
+    if name is None:
+        return None
+    file = Path(name)
+    try:
+        read_small(file)
+    except OSError as error:
+        raise UsageError(
+            f"The settings file {name} cannot be read: {error.strerror}.", kept="Nothing was run."
+        ) from error
+    return file

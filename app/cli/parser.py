@@ -146,7 +146,10 @@ def _add_print_flags(parser: Parser) -> None:
         help="text: name tool calls and retries on stderr; json: all events, not only the result",
     )
     group.add_argument(
-        "--max-turns", type=_positive, metavar="N", help="stop after N model calls in one turn"
+        "--max-turns",
+        type=positive_number,
+        metavar="N",
+        help="stop after N model calls in one turn",
     )
 
 
@@ -236,7 +239,7 @@ def _add_tool_flags(parser: Parser) -> None:
     )
 
 
-def _positive(text: str) -> int:
+def positive_number(text: str) -> int:
     number = int(text)
     if number < 1:
         raise ValueError(text)

@@ -127,7 +127,7 @@ class _Run:
             finally:
                 error = await runtime.close()
                 if error is not None:
-                    self.reporter.storage_failed(error)
+                    self.reporter.storage_changed(error)
         finally:
             await provider.close()
 
@@ -139,7 +139,7 @@ class _Run:
     def _hooks(self) -> Hooks:
         return Hooks(
             emit=self.reporter.emit,
-            storage_failed=self.reporter.storage_failed,
+            storage_changed=self.reporter.storage_changed,
             shell_changed=lambda _shell: None,
             save_rule=lambda _rule: None,
             shows_partials=False,

@@ -34,6 +34,7 @@ class Reporter:
         self._usage = Usage()
         self._cost: float | None = 0.0
         self._storage_told = False
+        self._retry_told = False
 
     def begin_session(self, opened: SessionOpened) -> None:
         """Count on from what the transcript says."""
@@ -61,7 +62,12 @@ class Reporter:
                 self.session_usage += usage
                 self.session_cost = _sum(self.session_cost, cost)
             case RetryScheduled(attempt=attempt, reason=reason):
-                self._tell(f"Attempt {attempt} failed and is repeated. {reason}")
+                sentence = f"Attempt {attempt} failed and is repeated. {reason}"
+                if self._retry_told:
+                    self._tell(sentence)
+                else:
+                    self._retry_told = True
+                    note(sentence)
             case ToolQueued(name=name):
                 self._tell(f"Tool call: {name}")
             case _:
@@ -71,9 +77,9 @@ class Reporter:
         if self._output.verbose and self._output.form == "text":
             note(sentence)
 
-    def storage_failed(self, error: StorageError) -> None:
+    def storage_changed(self, error: StorageError | None) -> None:
         """Say once that the transcript is not on disk."""
-        if not self._storage_told:
+        if error is not None and not self._storage_told:
             self._storage_told = True
             note(str(error))
 

@@ -68,8 +68,14 @@ _SENTENCES: Mapping[type[ModelError], tuple[str, str]] = {
     ModelNotFound: ("The server has no such model or path.", "Choose another model."),
     NotOffered: ("The server does not offer this part of the API.", ""),
     ThinkingRejected: ("The server does not accept a stored thinking block.", ""),
-    ContextExceeded: ("The conversation is longer than the model can read.", "Begin a new session with /clear."),
-    RequestTooLarge: ("The request is too large.", "Begin a new session with /clear, or send less at once."),
+    ContextExceeded: (
+        "The conversation is longer than the model can read.",
+        "Begin a new session with /clear.",
+    ),
+    RequestTooLarge: (
+        "The request is too large.",
+        "Begin a new session with /clear, or send less at once.",
+    ),
     BadRequest: ("The server does not accept the request.", ""),
     RateLimited: ("The rate limit is reached.", ""),
     Overloaded: ("The service is overloaded.", ""),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -28,12 +29,18 @@ class FileLog:
         data = b"".join(line + b"\n" for line in lines)
         try:
             descriptor = self._open()
+            size = os.fstat(descriptor).st_size
             if not _ends_in_newline(descriptor):
                 data = b"\n" + data
             self._dirty = True
-            written = os.write(descriptor, data)
-            while written < len(data):
-                written += os.write(descriptor, data[written:])
+            try:
+                written = os.write(descriptor, data)
+                while written < len(data):
+                    written += os.write(descriptor, data[written:])
+            except OSError:
+                with contextlib.suppress(OSError):  # half a batch would be written again later
+                    os.ftruncate(descriptor, size)
+                raise
         except OSError as error:
             raise StorageError(
                 f"The transcript {self.path} could not be written: {error.strerror or error}.",

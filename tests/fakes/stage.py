@@ -79,7 +79,7 @@ async def stage(
 
     hooks = Hooks(
         emit=emit,
-        storage_failed=lambda error: errors.append(str(error)),
+        storage_changed=lambda error: errors.append(str(error or "mended")),
         shell_changed=lambda _: None,
         save_rule=rules.append,
         can_ask=can_ask,

@@ -48,18 +48,18 @@ class Place:
         columns: int = 100,
         lines: int = 30,
         wait: str = READY,
-        **more: str,
+        more: dict[str, str] | None = None,
     ) -> Terminal:
         program = Terminal(
-            command(*words), self.folder, self.environment(more), columns=columns, lines=lines
+            command(*words), self.folder, self.environment(more or {}), columns=columns, lines=lines
         )
         self.running.append(program)
         return program.until(wait) if wait else program
 
-    def serve(self, server: MessagesServer, *words: str, **more: str) -> Terminal:
+    def serve(self, server: MessagesServer, *words: str) -> Terminal:
         """The app with that server, and Bash, Read and the rest at their defaults."""
         keys = {"ANTHROPIC_BASE_URL": server.base_url, "ANTHROPIC_API_KEY": "sk-ant-test"}
-        return self.start(*words, **keys, **more)
+        return self.start(*words, more=keys)
 
     def transcripts(self) -> list[Path]:
         return sorted(self.places.project(self.folder).glob("*-*-*-*-*.jsonl"))

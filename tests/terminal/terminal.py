@@ -66,7 +66,12 @@ class Terminal:
 
     @property
     def text(self) -> str:
-        return "\n".join(line.rstrip() for line in self.screen.display)
+        screen = self.screen
+        rows = (
+            "".join(screen.buffer[y][x].data for x in range(screen.columns))
+            for y in range(screen.lines)
+        )  # not `display`, which a wide character cut by a resize breaks
+        return "\n".join(row.rstrip() for row in rows)
 
     def has(self, condition: Condition) -> bool:
         if isinstance(condition, str):

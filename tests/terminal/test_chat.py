@@ -12,7 +12,7 @@ import pytest
 from tests.fakes.messages_server import MessagesServer
 from tests.fakes.script import Gate, Reply, Stall, text, thinking, tool_use
 from tests.terminal.conftest import READY, Place
-from tests.terminal.terminal import CTRL_C, CTRL_D, DOWN, ENTER, ESC, HOME, UP, Terminal
+from tests.terminal.terminal import CTRL_C, CTRL_D, DELETE, DOWN, ENTER, ESC, HOME, UP, Terminal
 
 CASES = Path(__file__).parents[1] / "data" / "cases"
 
@@ -117,7 +117,7 @@ def alive(pid: int) -> bool:
 
 def test_messages_queue_while_the_model_answers(place: Place, server: MessagesServer) -> None:
     gate = Gate()
-    server.queue(Reply((text("One moment please, thinking."),), fault=Stall(3, gate)))
+    server.queue(Reply((text("One moment please, thinking."),), fault=Stall(3, gate), piece=40))
     server.say("Second reply.", "Third reply.")
     terminal = place.serve(server)
     terminal.say("first").until("One moment")
@@ -131,8 +131,20 @@ def test_messages_queue_while_the_model_answers(place: Place, server: MessagesSe
     assert place.fault() is None
 
 
+def test_del_drops_a_queued_message(place: Place, server: MessagesServer) -> None:
+    gate = Gate()
+    server.queue(Reply((text("One moment please, thinking."),), fault=Stall(3, gate), piece=40))
+    terminal = place.serve(server)
+    terminal.say("first").until("One moment")
+    terminal.say("second").until("queued  second")
+    terminal.send(DELETE).gone("queued  second")
+    gate.release()
+    terminal.until("completed")
+    assert len(server.calls) == 1
+
+
 def test_interrupting_returns_what_was_queued(place: Place, server: MessagesServer) -> None:
-    server.queue(Reply((text("One moment please, thinking."),), fault=Stall(3)))
+    server.queue(Reply((text("One moment please, thinking."),), fault=Stall(3), piece=40))
     terminal = place.serve(server)
     terminal.say("first").until("One moment")
     terminal.say("second").until("queued  second")
@@ -242,7 +254,7 @@ def test_the_built_in_model_answers(place: Place) -> None:
     pytest.importorskip("xllamacpp", reason="the built-in model needs xllamacpp")
     weights = os.environ.get("REVERIE_LOCAL_MODEL", "")
     more = {"REVERIE_LOCAL_MODEL": weights} if weights else {}
-    terminal = place.start(wait="built-in", **more)
+    terminal = place.start(wait="built-in", more=more)
     terminal.settled().send("3").gone("Welcome")
     terminal.say("Say hello.").until(
         lambda t: "completed" in t.text or "failed" in t.text or "missing" in t.text, 60

@@ -119,7 +119,7 @@ PLAIN = [
 
 @pytest.mark.parametrize("more", PLAIN, ids=lambda more: "-".join(more.values()))
 def test_a_plain_terminal_can_chat(place: Place, more: dict[str, str]) -> None:
-    terminal = place.start("--demo", columns=80, lines=24, **more)
+    terminal = place.start("--demo", columns=80, lines=24, more=more)
     terminal.say("hello").until("With a key or a local server").until("completed")
     assert terminal.quit() == 0
     assert left_as_it_was(terminal) == []

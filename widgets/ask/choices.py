@@ -15,10 +15,14 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
+from textual.geometry import Size
 from textual.message import Message
 from textual.reactive import reactive
 from textual.widget import Widget
 from textual.widgets import Static
+
+CRAMPED = 14
+"""Rows of a terminal below which a box has no frame."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,25 +32,48 @@ class Choice:
     key: str
     label: str
     value: str
+    short: str = ""
+    """Its words where there is hardly any room."""
 
 
 class ChoiceRow(Static):
-    """One line a choice, the chosen one marked."""
+    """The choices with the chosen one marked: on one line where they fit, else a line each."""
 
     chosen: reactive[int] = reactive(0)
 
     def __init__(self, choices: Sequence[Choice]) -> None:
         super().__init__(classes="choices")
         self.choices = choices
+        self._terse = False
+        self._one_line = False
+
+    def fit(self, width: int, height: int) -> int:
+        """Choose the form for a space of cells; returns the lines that it takes."""
+        self._one_line = _length(self._labels(terse=False)) <= width
+        lines = 1 if self._one_line else len(self.choices)
+        self._terse = lines > height
+        if self._terse:
+            self._one_line = _length(self._labels(terse=True)) <= width * max(height, 1)
+            lines = max(min(-(-_length(self._labels(terse=True)) // max(width, 1)), height), 1)
+        self.refresh(layout=True)
+        return lines
+
+    def _labels(self, *, terse: bool) -> list[str]:
+        if terse:
+            return [f"{choice.key} {choice.short or choice.label}" for choice in self.choices]
+        return [f" {choice.key} {choice.label} " for choice in self.choices]
 
     def render(self) -> Content:
-        labels = [f" {choice.key} {choice.label} " for choice in self.choices]
-        fits = sum(cell_len(label) + 1 for label in labels) <= self.container_size.width
         parts: list[Content | str] = []
-        for position, label in enumerate(labels):
+        between = " " if self._one_line or self._terse else "\n"
+        for position, label in enumerate(self._labels(terse=self._terse)):
             style = "reverse" if position == self.chosen else ""
-            parts += [Content.styled(label, style), " " if fits else "\n"]
+            parts += [Content.styled(label, style), between]
         return Content.assemble(*parts[:-1]) if parts else Content("")
+
+
+def _length(labels: Sequence[str]) -> int:
+    return sum(cell_len(label) + 1 for label in labels)
 
 
 class ChoiceBox(Vertical, can_focus=True):
@@ -92,6 +119,21 @@ class ChoiceBox(Vertical, can_focus=True):
             for part in self._body:
                 yield part if isinstance(part, Widget) else Static(part)
         yield ChoiceRow(self._choices)
+
+    def on_mount(self) -> None:
+        self.fit(self.app.size)
+
+    def fit(self, terminal: Size) -> None:
+        """Give the choices their lines first; what the box asks about takes the rest."""
+        cramped = terminal.height < CRAMPED
+        self.set_class(cramped, "-cramped")
+        frame = 0 if cramped else 3
+        around = 2 if cramped else 6  # other lines of the screen that stay
+        room = max(terminal.height - around - frame, 1)
+        lines = self.row.fit(terminal.width - (0 if cramped else 4), room)
+        subject = self.query_one(".subject")
+        subject.styles.max_height = max(min(room - lines, terminal.height // 2), 0)
+        subject.display = room > lines
 
     @property
     def row(self) -> ChoiceRow:

@@ -33,11 +33,11 @@ class PermissionBox(ChoiceBox):
             f"Always: {cut(rule, LONGEST_RULE)}" if rule else "Always (this exact call, session)"
         )
         choices = (
-            Choice("1", "Allow once", "once"),
-            Choice("2", "Allow this session", "session"),
-            Choice("3", always, "always"),
-            Choice("4", "No", "no"),
-            Choice("5", "No, and say why…", "why"),
+            Choice("1", "Allow once", "once", "once"),
+            Choice("2", "Allow this session", "session", "session"),
+            Choice("3", always, "always", "always"),
+            Choice("4", "No", "no", "no"),
+            Choice("5", "No, and say why…", "why", "why"),
         )
         wants = self.WANTS.get(request.tool, "wants to be used")
         title = f"{plain_line(request.tool)} {wants}"
@@ -72,8 +72,11 @@ def _argument(key: str, value: Any) -> str:
 
 def _shown(text: str) -> str:
     if len(text) <= LONGEST_SHOWN:
-        return plain(text)
-    return plain(text[:LONGEST_SHOWN]) + f"\n… {len(text) - LONGEST_SHOWN} more characters"
+        return plain(text, show_colours=True)
+    return (
+        plain(text[:LONGEST_SHOWN], show_colours=True)
+        + f"\n… {len(text) - LONGEST_SHOWN} more characters"
+    )
 
 
 def _diff(lines: list[BodyLine]) -> Content:

@@ -12,12 +12,20 @@ def welcome_box(access: Access) -> ChoiceBox:
     """The box for what is known now; values are `key`, `local`, `rehearsal`, `server:N`, `look`."""
     first, *others = _servers(access)
     choices = [
-        Choice("1", "key            enter an Anthropic API key", "key"),
+        Choice("1", "key            enter an Anthropic API key", "key", "key"),
         first,
         Choice(
-            "3", "built-in       SmolLM2-135M on this machine: offline, chat, no tools", "local"
+            "3",
+            "built-in       SmolLM2-135M on this machine: offline, chat, no tools",
+            "local",
+            "built-in",
         ),
-        Choice("4", "rehearsal      a scripted model that shows the app, no network", "rehearsal"),
+        Choice(
+            "4",
+            "rehearsal      a scripted model that shows the app, no network",
+            "rehearsal",
+            "rehearsal",
+        ),
         *others,
     ]
     body = [
@@ -29,14 +37,19 @@ def welcome_box(access: Access) -> ChoiceBox:
 
 def _servers(access: Access) -> list[Choice]:
     if not access.searched:
-        return [Choice("2", "local server   looking…", "look")]
+        return [Choice("2", "local server   looking…", "look", "server")]
     if not access.servers:
         return [
-            Choice("2", "local server   none found; start one and press 2 to look again", "look")
+            Choice(
+                "2",
+                "local server   none found; start one and press 2 to look again",
+                "look",
+                "server",
+            )
         ]
     keys = ("2", "5", "6", "7")
     return [
-        Choice(key, f"local server   {_name(server)}", f"server:{number}")
+        Choice(key, f"local server   {_name(server)}", f"server:{number}", "server")
         for number, (key, server) in enumerate(zip(keys, access.servers, strict=False))
     ]
 
@@ -57,5 +70,8 @@ def trust_box(folder: str) -> ChoiceBox:
             "$r-muted",
         ),
     ]
-    choices = [Choice("1", "Trust this folder", "trust"), Choice("2", "Not now", "not")]
+    choices = [
+        Choice("1", "Trust this folder", "trust", "trust"),
+        Choice("2", "Not now", "not", "not now"),
+    ]
     return ChoiceBox("Is this folder yours?", body, choices, id="trust")

@@ -34,7 +34,7 @@ HINT_WIDTH = 58
 OLDER_RECORDS = 150
 """Earlier records that become blocks in one go, about 10 ms of work."""
 
-SHARE = 3
+SHARE = 8
 """The open block is drawn again after this many times the time its last drawing took."""
 
 

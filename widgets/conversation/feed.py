@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any, cast
 
@@ -30,6 +31,8 @@ from widgets.conversation.markdown_split import Piece, Splitter, split
 
 RECENT_RECORDS = 400
 """Records that become blocks when a session is opened; earlier ones follow when they are needed."""
+
+_TAG = re.compile(r"\s*<([a-z-]+)>(.*?)(?:</\1>(?=\s*(?:<[a-z-]+>|\Z))|\Z)", re.DOTALL)
 
 _OPEN_AT_ONCE = frozenset({"Edit", "MultiEdit", "Write", "Bash", "TodoWrite", "NotebookEdit"})
 
@@ -206,24 +209,25 @@ class Feed:
             self._echo(text_of(data), uuid, changed)
 
     def _echo(self, text: str, uuid: str, changed: list[int]) -> None:
-        command = _between(text, "bash-input")
-        if command is not None:
+        tags = _leading_tags(text)
+        first = next(iter(tags), "")
+        if first == "bash-input":
             self._shell = len(self.blocks)
-            self._add(ShellBlock(plain(command), running=True, uuid=uuid))
-            return
-        out, err = _between(text, "bash-stdout"), _between(text, "bash-stderr")
-        if (out is not None or err is not None) and self._shell is not None:
-            output = "\n".join(part for part in (out, err) if part)
+            self._add(ShellBlock(plain(tags[first]), running=True, uuid=uuid))
+        elif first in {"bash-stdout", "bash-stderr"} and self._shell is not None:
+            out, err = tags.get("bash-stdout", ""), tags.get("bash-stderr", "")
             block = cast("ShellBlock", self.blocks[self._shell])
             self.blocks[self._shell] = replace(
-                block, output=plain(output), running=False, failed=bool(err)
+                block,
+                output=plain("\n".join(part for part in (out, err) if part)),
+                running=False,
+                failed=bool(err),
             )
             changed.append(self._shell)
             self._shell = None
-            return
-        name = _between(text, "command-name")
-        if name is not None:
-            self._add(NoteBlock(f"{name} {_between(text, 'command-args') or ''}".strip()))
+        elif "command-name" in tags:
+            arguments = tags.get("command-args", "")
+            self._add(NoteBlock(plain(f"{tags['command-name']} {arguments}".strip())))
 
     def _results(self, record: Record, data: JsonObject, changed: list[int]) -> None:
         for block in blocks_of(content_of(data)):
@@ -317,7 +321,7 @@ class Feed:
             run = live.tools.get(tool_id)
             if run is None:
                 state, output, note = (
-                    ("error", "", "no result") if live.turn_id is None else ("queued", "", "")
+                    ("error", "", "interrupted") if live.turn_id is None else ("queued", "", "")
                 )
             else:
                 state, output, note = run.status, run.output, ""
@@ -352,13 +356,14 @@ def _clock(record: Record) -> str:
     return moment.astimezone().strftime("%H:%M") if moment else ""
 
 
-def _between(text: str, tag: str) -> str | None:
-    start = text.find(f"<{tag}>")
-    if start < 0:
-        return None
-    start += len(tag) + 2
-    end = text.rfind(f"</{tag}>")
-    return text[start:end] if end >= start else text[start:]
+def _leading_tags(text: str) -> dict[str, str]:
+    """The tags that an echo is made of, in order; what stands inside one is never a tag."""
+    found: dict[str, str] = {}
+    position = 0
+    while (match := _TAG.match(text, position)) is not None:
+        found.setdefault(match[1], match[2])
+        position = match.end()
+    return found
 
 
 def _head(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
@@ -11,7 +12,9 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.widgets import TextArea
 
+from app.commands import parse_command
 from app.plain_text import plain
+from widgets.keys import action_of
 from widgets.prompt import graphemes
 from widgets.prompt.completion import Offer, Wanted, wanted_at
 from widgets.prompt.pastes import Pastes
@@ -100,6 +103,8 @@ class Prompt(TextArea):
             compact=True,
         )
         self.cursor_blink = False
+        for key in ("f6", "f7"):  # TextArea's own; function keys belong to the screens
+            self._bindings.key_to_bindings.pop(key, None)
 
     # Text
 
@@ -132,42 +137,40 @@ class Prompt(TextArea):
     # Keys
 
     async def _on_key(self, event: events.Key) -> None:
-        if (action := self._own_action(event.key)) is not None:
+        # Looked up here and not by priority bindings, which would overtake the letters that were
+        # typed just before them; the text area's own (backspace, arrows) too, which would be
+        # overtaken by those typed just after them.
+        action = action_of(self, event.key, "prompt.") or action_of(self, event.key, "")
+        if action is not None:
             event.stop()
             event.prevent_default()
             await self.run_action(action)
             return
         character = event.character
-        if character is not None and len(character) == 1 and not character.isprintable():
+        if character is not None and unicodedata.category(character[:1]) in {"Cc", "Cs"}:
             return  # a control character is a key or nothing, never text
+        if character is not None and len(character) == 1 and not event.is_printable:
+            self.action_insert(character)  # joiners and hard spaces, which TextArea leaves out
+            event.stop()
+            event.prevent_default()
+            return
         if event.is_printable and event.key not in {"enter", "tab"}:
             self._place = None
         await super()._on_key(event)
 
-    def _own_action(self, key: str) -> str | None:
-        """The action that a key has in the prompt.
-
-        Looked up here and not by priority: a priority binding would overtake the letters that
-        were typed just before it.
-        """
-        bindings = self._bindings.key_to_bindings.get(key, ())
-        return next((b.action for b in bindings if (b.id or "").startswith("prompt.")), None)
-
     async def _on_paste(self, event: events.Paste) -> None:
         event.stop()
         event.prevent_default()
-        text = self._pastes.fold(plain(event.text))
-        result = self.replace(text, *self.selection)
-        self.move_cursor(result.end_location)
+        self.action_insert(self._pastes.fold(plain(event.text)))
 
     def action_send(self) -> None:
         """Send; with the list of completions open take the chosen one."""
-        if self._offers and self._wanted is not None:
-            chosen = self._offers[self._chosen].text
-            if self._wanted.kind == "path" or chosen != self._wanted.word:
-                self._accept()
-                if self._wanted is None or self._wanted.kind == "path":
-                    return
+        wanted = self._wanted
+        known = self._offers and wanted is not None and wanted == self._word()
+        if known and wanted is not None and parse_command(self.text) is None:
+            self._accept()
+            if wanted.kind == "path":
+                return
         row, column = self.cursor_location
         line = self.document.get_line(row)
         if line.endswith("\\") and column == len(line):
@@ -198,6 +201,10 @@ class Prompt(TextArea):
             self.action_delete_right()
         else:
             self.post_message(self.DropAsked())
+
+    def action_insert(self, text: str) -> None:
+        """Type a text in place of what is selected."""
+        self.move_cursor(self.replace(text, *self.selection).end_location)
 
     def action_newline(self) -> None:
         """Begin a new line."""
@@ -281,8 +288,7 @@ class Prompt(TextArea):
         if wanted == self._wanted or (wanted is not None and wanted == self._closed_word):
             return
         self._wanted = wanted
-        if wanted is None:
-            self._offers = ()
+        self._offers = ()  # they were found for another word
         self.post_message(self.CompletionWanted(wanted))
 
     def offer(self, wanted: Wanted, offers: Sequence[Offer]) -> bool:

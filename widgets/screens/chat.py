@@ -17,7 +17,7 @@ from app.commands import COMMANDS, parse_command
 from app.errors import ReverieError
 from app.state import select
 from app.state.model import Live, Session
-from widgets.ask.choices import ChoiceBox
+from widgets.ask.choices import CRAMPED, ChoiceBox
 from widgets.ask.foot import Foot
 from widgets.ask.line import LineBox
 from widgets.ask.permission import PermissionBox
@@ -25,6 +25,7 @@ from widgets.ask.question import QuestionBox
 from widgets.conversation.conversation import Conversation
 from widgets.follow import Follow
 from widgets.header import Header
+from widgets.keys import hint
 from widgets.looks import glyphs_of
 from widgets.notices import NoticeRows
 from widgets.prompt.completion import Wanted, best_commands, best_paths
@@ -40,15 +41,12 @@ if TYPE_CHECKING:
 
 QUIT_WINDOW = 3.0
 """Seconds in which a second ctrl+c or ctrl+d leaves."""
+READING = ("leave", "fold", "copy", "find")
+"""The keys of the conversation that the status line names."""
 NARROW = 100
 """Columns below which the side panel covers the conversation."""
 SHORT = 12
 """Lines below which the header and the rules around the prompt make room."""
-
-IDLE_KEYS = "enter Send  f1 Help  f2 Tasks"
-BUSY_KEYS = "esc Interrupt  f1 Help  f2 Tasks"
-READING_KEYS = "tab Prompt  enter Open  y Copy  / Find"
-CHOOSING_KEYS = "enter Choose  esc Cancel"
 
 
 class ChatScreen(ChatCommands, Follow, Screen[None]):
@@ -69,6 +67,7 @@ class ChatScreen(ChatCommands, Follow, Screen[None]):
         super().__init__()
         self.controller = controller
         self._quit_at = float("-inf")
+        self.carried = []
         self._session_id = ""
         self._paths: list[str] | None = None
 
@@ -82,7 +81,7 @@ class ChatScreen(ChatCommands, Follow, Screen[None]):
         yield QueueRows()
         yield OfferRows()
         yield Foot(self.controller.here.clock.monotonic)
-        yield StatusLine(IDLE_KEYS, self.controller.here.clock)
+        yield StatusLine(self.controller.here.clock)
 
     @property
     def foot(self) -> Foot:
@@ -108,6 +107,9 @@ class ChatScreen(ChatCommands, Follow, Screen[None]):
 
     def on_resize(self, event: events.Resize) -> None:
         self.set_class(event.size.width < NARROW, "-narrow")
+        self.set_class(event.size.height < CRAMPED, "-cramped")
+        for box in self.query(ChoiceBox):
+            box.fit(event.size)
         self.set_class(event.size.height < SHORT, "-short")
         self._fit_panel(event.size)
 
@@ -126,6 +128,9 @@ class ChatScreen(ChatCommands, Follow, Screen[None]):
         self._paths = None
         self.prompt.earlier = self.controller.writing.earlier()
         self.prompt.take(unsent or self.controller.writing.draft(session, at_start=at_start))
+        carried, self.carried = self.carried, []
+        if carried:
+            self.prompt.put_in_front(carried)
 
     def _live_changed(self, live: Live) -> None:
         self.prompt.has_queue = bool(live.queue)
@@ -138,11 +143,15 @@ class ChatScreen(ChatCommands, Follow, Screen[None]):
         self._show_keys()
 
     def _show_keys(self) -> None:
-        keys = BUSY_KEYS if self.controller.is_busy else IDLE_KEYS
         if self.conversation.has_focus:
-            keys = READING_KEYS
+            hints = [hint(self.conversation, f"conversation.{name}") for name in READING]
         elif isinstance(self.focused, ChoiceBox):
-            keys = CHOOSING_KEYS
+            hints = [hint(self.focused, "choice.take"), hint(self.focused, "choice.cancel")]
+        else:
+            busy = self.controller.is_busy
+            first = hint(self, "chat.interrupt") if busy else hint(self.prompt, "prompt.send")
+            hints = [first, hint(self, "chat.help"), hint(self, "chat.tasks")]
+        keys = "  ".join(part for part in hints if part)
         self.query_one(StatusLine).show_keys(keys)
 
     async def _show_question(self, _slice: object = None) -> None:
@@ -223,20 +232,22 @@ class ChatScreen(ChatCommands, Follow, Screen[None]):
         self.controller.writing.keep_draft(self.controller.state.session, text)
 
     @on(Prompt.CompletionWanted)
-    async def _completion_wanted(self, message: Prompt.CompletionWanted) -> None:
-        wanted = message.wanted
-        rows = self.query_one(OfferRows)
-        if wanted is None:
-            rows.show((), "/")
-            return
+    def _completion_wanted(self, message: Prompt.CompletionWanted) -> None:
+        if message.wanted is None:
+            self.query_one(OfferRows).show((), "/")
+        else:
+            self.run_worker(self._complete(message.wanted), group="completion", exclusive=True)
+
+    async def _complete(self, wanted: Wanted) -> None:
         offers = await self._offers(wanted)
         if self.prompt.offer(wanted, offers):
-            rows.show(offers, "/" if wanted.kind == "command" else "@")
+            mark = "/" if wanted.kind == "command" else "@"
+            self.query_one(OfferRows).show(offers, mark)
 
     async def _offers(self, wanted: Wanted):
         if wanted.kind == "command":
             return best_commands(wanted.word, ((c.name, c.description) for c in COMMANDS))
-        if self._paths is None:
+        if self._paths is None or not wanted.word:  # listed anew whenever an @ is typed
             try:
                 self._paths = await self.controller.writing.paths()
             except ReverieError as error:
@@ -336,7 +347,14 @@ class ChatScreen(ChatCommands, Follow, Screen[None]):
             self.app.exit()
             return
         self._quit_at = now
-        self.controller.notice("Press ctrl+c again to leave; nothing is lost.")
+        unsaved = self.controller.unsaved
+        if unsaved:
+            words = (
+                f"Press ctrl+c again to leave: {unsaved} records could not be saved and go then."
+            )
+            self.controller.notice(words, "error")
+        else:
+            self.controller.notice("Press ctrl+c again to leave; nothing is lost.")
 
     def action_page(self, step: int) -> None:
         """A page of the conversation, from wherever the focus is."""

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from textual.screen import Screen
 
 from app.commands import COMMANDS, Command
-from app.controller import MODES
 from app.errors import ReverieError
 from app.models.usage import PRICES
 from app.sessions.catalogue import find_transcript
@@ -27,6 +26,8 @@ class ChatCommands(Screen[None]):
     """The commands; `ChatScreen` is made on top of it."""
 
     controller: Controller
+    carried: list[str]
+    """What was queued when the session was left: it goes to the prompt of the next one."""
 
     async def run_command_named(self, name: str, argument: str = "") -> None:
         """Do what a command of the table says; `KeyError` for a name that is not in it."""
@@ -50,6 +51,7 @@ class ChatCommands(Screen[None]):
         self.app.push_screen(HelpScreen(key_sections(nodes)))
 
     async def _do_clear(self, _argument: str) -> None:
+        self.carried = self.controller.take_queue()
         await self.controller.new_session()
 
     async def _do_resume(self, argument: str) -> None:
@@ -66,6 +68,7 @@ class ChatCommands(Screen[None]):
         if file is None:
             self.controller.notice("This project has no other session yet.")
         else:
+            self.carried = self.controller.take_queue()
             await self.controller.open_transcript(file)
 
     async def _do_model(self, argument: str) -> None:
@@ -99,7 +102,7 @@ class ChatCommands(Screen[None]):
             if value is not None:
                 self.controller.set_mode(value)
 
-        values = [(mode, words[mode]) for mode in MODES]
+        values = [(mode, words[mode]) for mode in self.controller.modes]
         self.app.push_screen(
             Picker("Which permission mode?", values, self.controller.state.session.mode), chosen
         )
@@ -162,6 +165,10 @@ class ChatCommands(Screen[None]):
 
     async def edit_in_editor(self, text: str) -> str | None:
         """The text as the person's editor left it; None when there is no editor to open."""
+        if self.controller.is_busy:
+            words = "The editor would hold up the turn: wait for its end, or stop it with esc."
+            self.controller.notice(words, "warning")
+            return None
         editing = self.controller.writing.editing(text)
         try:
             with self.app.suspend():

@@ -14,27 +14,17 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from app.commands import COMMANDS
+from widgets.keys import keys_by_description
 
 Section = tuple[str, list[tuple[str, str]]]
 
 
 def key_sections(nodes: Iterable[tuple[str, DOMNode]]) -> list[Section]:
     """The bindings of each named node as `(keys, description)`."""
-    return [(name, _keys_of(node)) for name, node in nodes]
-
-
-def _keys_of(node: DOMNode) -> list[tuple[str, str]]:
-    rows: dict[str, list[str]] = {}
-    for key, bindings in node._bindings.key_to_bindings.items():
-        for binding in bindings:
-            if binding.description and binding.id:
-                rows.setdefault(binding.description, []).append(_spelt(key))
-    return [(", ".join(keys), description) for description, keys in rows.items()]
-
-
-def _spelt(key: str) -> str:
-    names = {"left_square_bracket": "[", "right_square_bracket": "]", "slash": "/"}
-    return names.get(key, key)
+    return [
+        (name, [(", ".join(keys), words) for words, keys in keys_by_description(node).items()])
+        for name, node in nodes
+    ]
 
 
 class HelpScreen(ModalScreen[None]):
