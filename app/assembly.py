@@ -39,14 +39,13 @@ from app.models.usage import (
     model_facts,
     price_table,
 )
-from app.sessions.codec import parse_transcript
+from app.session_files import SessionFiles, open_files
 from app.sessions.envelope import Envelope
-from app.sessions.graph import GraphView, MessageGraph, open_view
-from app.sessions.journal import Journal
-from app.sessions.summary import message_usages, moment_of, title_from, warnings_of
+from app.sessions.graph import MessageGraph
+from app.sessions.ownership import Ownership
+from app.sessions.summary import message_usages, moment_of, title_from
 from app.state.facts import Fact, RequestMeasured, SessionOpened
 from app.state.model import Session
-from app.storage.local import FileLog
 
 MOST_OUTPUT = 32_000
 """Output tokens asked for at most, thinking included."""
@@ -74,6 +73,7 @@ class Runtime:
     shells: ShellTasks
     settings: Settings
     opened: SessionOpened
+    ownership: Ownership | None
 
     @property
     def gate(self) -> Gate:
@@ -92,7 +92,10 @@ class Runtime:
     async def close(self) -> StorageError | None:
         """End the background shells and release the transcript."""
         await self.shells.close()
-        return self.conversation.journal.close()
+        error = self.conversation.journal.close()
+        if self.ownership is not None:
+            self.ownership.release()
+        return error
 
 
 @dataclass(slots=True)
@@ -123,21 +126,20 @@ async def open_session(
     """
     settings = loaded.settings
     model = model_name(settings)
-    envelope = _envelope(here, session_id)
-    file = options.resume or here.places.transcript(here.folder, session_id)
-    log = FileLog(file) if options.persist else None
-    view, opened = await asyncio.to_thread(
-        _load, FileLog(file) if options.resume else None, here, settings, model, envelope
-    )
+    files, opened = await asyncio.to_thread(_load, here, options, settings, model, session_id)
     conversation = Conversation(
-        envelope, Journal(session_id, log), view, hooks.emit, hooks.storage_changed
+        _envelope(here, files.session_id),
+        files.journal,
+        files.view,
+        hooks.emit,
+        hooks.storage_changed,
     )
     shells = ShellTasks(hooks.shell_changed)
     policy = session_policy(here, options, settings)
     context = ToolContext(
         root=here.folder,
         clock=here.clock,
-        scratch=here.places.project(here.folder) / session_id / "tool-results",
+        scratch=here.places.project(here.folder) / files.session_id / "tool-results",
         background=shells,
         ask=hooks.ask,
         added_roots=options.added_folders,
@@ -173,7 +175,7 @@ async def open_session(
         max_turns=options.max_turns or settings.max_turns,
         shows_partials=hooks.shows_partials,
     )
-    return Runtime(conversation, caller, runner, loop, shells, settings, opened)
+    return Runtime(conversation, caller, runner, loop, shells, settings, opened, files.ownership)
 
 
 def make_caller(
@@ -253,22 +255,21 @@ def _surroundings(here: Installation, options: Options) -> Surroundings:
 
 
 def _load(
-    log: FileLog | None, here: Installation, settings: Settings, model: str, envelope: Envelope
-) -> tuple[GraphView, SessionOpened]:
-    parsed = parse_transcript(log.read() if log is not None else b"")
-    view = open_view(parsed.records)
-    usage, cost = spent(view.graph, settings)
+    here: Installation, options: Options, settings: Settings, model: str, session_id: str
+) -> tuple[SessionFiles, SessionOpened]:
+    files = open_files(here, options, session_id)
+    usage, cost = spent(files.view.graph, settings)
     session = Session(
-        session_id=envelope.session_id,
+        session_id=files.session_id,
         folder=str(here.folder),
         root=str(here.root),
-        view=view,
-        title=title_from(parsed.records),
+        view=files.view,
+        title=title_from(files.records),
         model=model,
         git_branch=git_branch(here.folder),
-        warnings=tuple(f"{w.detail} ({w.count})" for w in warnings_of(parsed, view.graph)),
+        warnings=files.warnings,
     )
-    return view, SessionOpened(session, usage, cost, model_facts(model).context)
+    return files, SessionOpened(session, usage, cost, model_facts(model).context)
 
 
 def spent(graph: MessageGraph, settings: Settings) -> tuple[Usage, float | None]:

@@ -144,7 +144,7 @@ class Controller:
         for problem in rule_problems(self.loaded.settings):
             self.notice(problem, "warning")
         for warning in runtime.opened.session.warnings:
-            self.notice(f"In this transcript: {warning}.", "warning")
+            self.notice(f"About this session: {warning}.", "warning")
 
     # The state
 
@@ -252,8 +252,6 @@ class Controller:
         """End a background job at once."""
         if task_id in self.state.tasks:
             self._need_runtime().shells.kill(task_id)
-
-    # Answers
 
     def answer_permission(self, request_id: str, answer: PermissionAnswer, words: str = "") -> None:
         """The person's word on a tool call."""

@@ -113,7 +113,10 @@ class ReverieApp(App[None]):
 
     def _fault(self, error: BaseException) -> None:
         """A programming error in a task: end with the crash screen, nothing swallowed."""
-        self._handle_exception(error if isinstance(error, Exception) else RuntimeError(error))
+        self.call_later(self._raise, error)
+
+    def _raise(self, error: BaseException) -> None:
+        raise error
 
     async def on_unmount(self) -> None:
         self._unsaved = await self.controller.close() or self._unsaved

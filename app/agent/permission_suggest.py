@@ -12,6 +12,7 @@ from app.agent.path_policy import is_protected, is_secret
 from app.agent.rules import FILE_READERS, FILE_WRITERS, RuleError, parse_rule
 from app.agent.shell_parse import hidden_character, parse_script
 from app.agent.shell_reasons import is_grave
+from app.agent.shell_rules import risky_option
 
 _SUBCOMMANDS: Mapping[str, frozenset[str]] = {
     "npm": frozenset({"test", "t"}),
@@ -19,37 +20,17 @@ _SUBCOMMANDS: Mapping[str, frozenset[str]] = {
     "yarn": frozenset({"test"}),
     "cargo": frozenset({"test", "build", "check", "clippy", "fmt", "doc", "bench"}),
     "go": frozenset({"test", "build", "vet", "fmt"}),
-    "git": frozenset({"status", "diff", "log", "show", "add", "branch", "blame"}),
+    "git": frozenset({"status"}),
     "ruff": frozenset({"check", "format"}),
-    "dotnet": frozenset({"test", "build"}),
-    "gradle": frozenset({"test", "build"}),
-    "mvn": frozenset({"test", "compile"}),
 }
-"""Of these the first two words make the rule."""
+"""Of these the first two words make the rule. Git's other commands write by many an option, and
+of build tools such as Gradle and Maven every further word may be another task."""
 _RUNNERS = frozenset({"npm", "pnpm", "yarn", "bun"})
 """With `run NAME` the first three words make the rule."""
 _ALONE = frozenset(
-    [
-        "pytest",
-        "pyright",
-        "mypy",
-        "tsc",
-        "eslint",
-        "prettier",
-        "jest",
-        "vitest",
-        "rspec",
-        "phpunit",
-        "ctest",
-        "tox",
-        "nox",
-        "shellcheck",
-        "black",
-        "isort",
-        "flake8",
-    ]
+    ["pytest", "pyright", "mypy", "eslint", "jest", "vitest", "black", "isort", "flake8"]
 )
-"""Of these the name makes the rule."""
+"""Of these the name makes the rule. All have their risky options in `shell_rules`."""
 
 
 def suggest_rule(tool: str, arguments: Mapping[str, Any]) -> str | None:
@@ -92,13 +73,14 @@ def _for_command(text: str) -> str | None:
 
 def _prefix(words: list[str]) -> str | None:
     name, rest = words[0], words[1:]
-    if name in _RUNNERS and len(rest) > 1 and rest[0] == "run" and not rest[1].startswith("-"):
+    runs = name in _RUNNERS and len(rest) > 1 and rest[0] == "run" and not rest[1].startswith("-")
+    if runs and risky_option(words, 3) is None:
         return _plain([name, *rest[:2]])
     if is_grave(words):
         return None
-    if name in _ALONE:
+    if name in _ALONE and risky_option(words, 1) is None:
         return name
-    if rest and rest[0] in _SUBCOMMANDS.get(name, ()):
+    if rest and risky_option(words, 2) is None and rest[0] in _SUBCOMMANDS.get(name, ()):
         return _plain([name, rest[0]])
     return None
 

@@ -2,23 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import itertools
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
-from app.agent.path_policy import resolved
+from app.agent.path_policy import TooManyFiles, first_below, resolved
 from app.agent.policy import Mode, Policy, Verdict, clipped
-from app.agent.rules import Rule, match_path
+from app.agent.rules import Rule, fixed_part, match_path
 from app.agent.shell_parse import Script, parse_script
-from app.agent.shell_rules import forbids, names_whole, permits
+from app.agent.shell_readers import (
+    below_is_read,
+    read_folders,
+    written_below,
+    written_operands,
+)
+from app.agent.shell_rules import base_name, forbids, names_whole, permits, scripts_in, spoken
 from app.agent.shell_safety import (
+    Ground,
     Trouble,
     command_trouble,
-    possible_folders,
+    ground_of,
     redirects_trouble,
     script_trouble,
 )
-from app.agent.shell_words import Word
+from app.agent.shell_words import Word, names_in
+
+_BETWEEN_WORDS = re.compile(r"[\s;&|<>()'\"`]+")
+
+
+@dataclass(frozen=True, slots=True)
+class _Hit:
+    """A rule that speaks of the script; not `sure` where the files could not all be looked at."""
+
+    rule: Rule
+    why: str = ""
+    sure: bool = True
 
 
 def judge_shell(arguments: Mapping[str, Any], policy: Policy) -> Verdict:
@@ -28,20 +50,34 @@ def judge_shell(arguments: Mapping[str, Any], policy: Policy) -> Verdict:
         return Verdict("ask", "there is no command in it")
     script = parse_script(text)
     bypass = policy.mode is Mode.BYPASS
-    denied = _forbidding(policy.rules.deny, text, script, policy)
-    if denied is not None:
-        return Verdict("deny", f"the rule {denied.text} forbids it", denied.text)
-    asked = None if bypass else _forbidding(policy.rules.ask, text, script, policy)
+    ground = ground_of(script, policy)
+    denied = _forbidding(policy.rules.deny, text, ground)
+    if denied is not None and (denied.sure or bypass):
+        return _by_rule("deny", denied)
+    asked = denied
+    if asked is None and not bypass:
+        asked = _forbidding(policy.rules.ask, text, ground)
     if asked is not None:
-        return Verdict("ask", f"the rule {asked.text} wants a question", asked.text)
+        return _by_rule("ask", asked)
     if bypass:
         return Verdict("allow", "permissions are bypassed")
-    trouble = script_trouble(script, policy)
+    trouble = script_trouble(script, ground)
     if trouble is None:
         return Verdict("allow", "it only reads inside the project")
     if policy.mode is Mode.PLAN:
         return _in_plan_mode(trouble)
-    return _by_allow_rules(text, script, trouble, policy)
+    return _by_allow_rules(text, script, trouble, ground)
+
+
+def _by_rule(answer: str, hit: _Hit) -> Verdict:
+    name = hit.rule.text
+    if not hit.sure:
+        reason = f"whether the rule {name} forbids it is not known: {hit.why}"
+    elif answer == "deny":
+        reason = f"the rule {name} forbids it" + (f": {hit.why}" if hit.why else "")
+    else:
+        reason = f"the rule {name} wants a question" + (f": {hit.why}" if hit.why else "")
+    return Verdict("deny" if answer == "deny" else "ask", clipped(reason), name)
 
 
 def _in_plan_mode(trouble: Trouble) -> Verdict:
@@ -50,22 +86,21 @@ def _in_plan_mode(trouble: Trouble) -> Verdict:
     return Verdict("deny", clipped(f"plan mode only reads; {trouble.reason}"))
 
 
-def _by_allow_rules(text: str, script: Script, trouble: Trouble, policy: Policy) -> Verdict:
-    rules = [rule for rule in policy.rules.allow if rule.covers("Bash")]
+def _by_allow_rules(text: str, script: Script, trouble: Trouble, ground: Ground) -> Verdict:
+    rules = [rule for rule in ground.policy.rules.allow if rule.covers("Bash")]
     for rule in rules:
         if names_whole(rule, text):
             return Verdict("allow", f"the rule {rule.text} allows it", rule.text)
     if script.trouble is not None:
         return _uncovered(script.trouble)
-    folders = possible_folders(script, policy)
     used: Rule | None = None
     for command in script.commands:
         rule = next((rule for rule in rules if permits(rule, command)), None)
-        reason = None if rule is not None else command_trouble(command, folders, policy)
+        reason = None if rule is not None else command_trouble(command, ground)
         if reason is not None:
             return _uncovered(reason.reason)
         used = used or rule
-    reason = redirects_trouble(script, folders, policy)
+    reason = redirects_trouble(script, ground)
     if reason is not None:
         return _uncovered(reason.reason)
     if used is None:
@@ -77,37 +112,140 @@ def _uncovered(reason: str) -> Verdict:
     return Verdict("ask", clipped(f"not covered by a rule; {reason}"))
 
 
-def _forbidding(rules: Iterable[Rule], text: str, script: Script, policy: Policy) -> Rule | None:
-    folders = possible_folders(script, policy)
+def _forbidding(rules: Iterable[Rule], text: str, ground: Ground) -> _Hit | None:
+    """The first rule that speaks of the script, by its commands or by the files they touch."""
+    rules = tuple(rules)
     for rule in rules:
-        if rule.covers("Bash") and forbids(rule, text, script):
-            return rule
-        if rule.pattern is not None and _touches(rule, script, folders, policy):
-            return rule
-    return None
+        if rule.covers("Bash") and forbids(rule, text):
+            return _Hit(rule)
+    named = [rule for rule in rules if rule.pattern is not None]
+    reading = [rule for rule in named if rule.covers("Read")]
+    writing = [
+        rule
+        for rule in named
+        if rule not in reading and (rule.covers("Edit") or rule.covers("Write"))
+    ]
+    touched = [*reading, *writing]
+    if not touched:
+        return None
+    if ground.too_wide:
+        return _Hit(touched[0], "it changes folders too often to check", sure=False)
+    search = _Search(Ground(ground.policy, ground.folders))
+    try:
+        # What is named outright goes first: to be sure of it few files have to be looked at.
+        return (
+            search.named(reading, _named_words(text))
+            or search.named(writing, _written_words(text))
+            or search.below(reading, _folders_read(text, ground.policy.mode))
+            or search.below(writing, _folders_written(text))
+        )
+    except TooManyFiles:
+        return _Hit(touched[0], "there are too many files to check", sure=False)
 
 
-def _touches(rule: Rule, script: Script, folders: Sequence[Path], policy: Policy) -> bool:
-    """Whether a rule for files names a path that stands in the script."""
-    reads, writes = rule.covers("Read"), rule.covers("Edit") or rule.covers("Write")
-    words: list[Word] = []
-    if reads:
-        words += [word for command in script.commands for word in command.words[1:]]
-        words += [item.target for item in script.redirects if item.target is not None]
-    elif writes:
-        words += [
-            item.target
-            for item in script.redirects
-            if item.target is not None and item.operator != "<"
-        ]
-    for word in words:
-        for folder in folders:
-            try:
-                forms = resolved(word.text, folder, policy.home)
-            except ValueError:
-                continue
-            if any(
-                match_path(rule.pattern or "", form, policy.root, policy.home) for form in forms
-            ):
-                return True
-    return False
+_Words: TypeAlias = Iterator[Word]
+
+
+class _Search:
+    """Finds the paths of a script that file rules cover. Raises `TooManyFiles`."""
+
+    def __init__(self, ground: Ground) -> None:
+        self._ground = ground
+        self._root, self._home = ground.policy.root, ground.policy.home
+
+    def named(self, rules: Sequence[Rule], words: _Words) -> _Hit | None:
+        """The rule that covers a path which one of the words may stand for."""
+        for _, forms in self._paths(rules, words):
+            for rule, form in itertools.product(rules, forms):
+                if self._matches(rule, form):
+                    return _Hit(rule)
+        return None
+
+    def below(self, rules: Sequence[Rule], words: _Words) -> _Hit | None:
+        """The rule that covers a path below a folder which one of the words may stand for."""
+        for name, forms in self._paths(rules, words):
+            for rule, form in itertools.product(rules, dict.fromkeys(forms)):
+                found = self._first(rule, form) if form.is_dir() else None
+                if found is not None:
+                    return _Hit(rule, f"`{name}` holds `{found.name}`")
+        return None
+
+    def _paths(
+        self, rules: Sequence[Rule], words: _Words
+    ) -> Iterator[tuple[str, tuple[Path, ...]]]:
+        for word in dict.fromkeys(words) if rules else ():
+            for folder in self._ground.folders:
+                for name in self._ground.names(word, folder):
+                    self._ground.visits.spend()
+                    try:
+                        yield name, resolved(name, folder, self._home)
+                    except ValueError:
+                        continue
+
+    def _matches(self, rule: Rule, path: Path) -> bool:
+        return match_path(rule.pattern or "", path, self._root, self._home)
+
+    def _first(self, rule: Rule, folder: Path) -> Path | None:
+        fixed, alone = fixed_part(rule.pattern or "", self._root, self._home)
+        if alone:
+            return fixed if fixed.is_relative_to(folder) and os.path.lexists(fixed) else None
+        if not fixed.is_relative_to(folder) and not folder.is_relative_to(fixed):
+            return None
+        return first_below(folder, lambda path: self._matches(rule, path), self._ground.visits)
+
+
+def _named_words(text: str) -> _Words:
+    """Everything in the script that may be a path."""
+    for inner, script in scripts_in(text):
+        for command in script.commands:
+            for word in command.words[1:]:
+                yield from names_in(word)
+        for redirect in script.redirects:
+            if redirect.target is not None:
+                yield from names_in(redirect.target)
+        if script.trouble is not None:
+            # A loop or the like, whose words are in no command.
+            yield from _loose_words(inner)
+
+
+def _written_words(text: str) -> _Words:
+    for inner, script in scripts_in(text):
+        writes = False
+        for words in spoken(script):
+            for word in written_operands(words):
+                writes = True
+                yield from names_in(word)
+        for redirect in script.redirects:
+            if redirect.target is not None and redirect.operator != "<":
+                yield from names_in(redirect.target)
+        if writes and script.trouble is not None:
+            yield from _loose_words(inner)
+
+
+def _folders_read(text: str, mode: Mode) -> _Words:
+    """Folders whose files the script may read. Where only rules that forbid hold, these are all
+    that a command is given which may look into them."""
+    for _, script in scripts_in(text):
+        for words in spoken(script):
+            if below_is_read(words, guess=False):
+                for word in read_folders(words):
+                    yield from names_in(word)
+        for command in script.commands if mode is Mode.BYPASS else ():
+            words = command.words
+            name = base_name(words[0].text) if words else ""
+            if words and below_is_read((Word(name), *words[1:]), guess=True):
+                for word in words[1:]:
+                    yield from names_in(word)
+
+
+def _folders_written(text: str) -> _Words:
+    for _, script in scripts_in(text):
+        for words in spoken(script):
+            for word in written_below(words):
+                yield from names_in(word)
+
+
+def _loose_words(text: str) -> _Words:
+    for piece in dict.fromkeys(_BETWEEN_WORDS.split(text)):
+        if piece and not piece.startswith("$"):
+            yield from names_in(Word(piece, computed=True))

@@ -1,10 +1,16 @@
-"""Commands that only read, with the options that keep them so. What is not named here asks."""
+"""What is known of commands and files: which only read, with the options that keep them so (what
+is not named there asks), and for rules that forbid, what they read and write."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import glob
+import itertools
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+from app.agent.shell_words import Word, names
 
 Operands: TypeAlias = Literal["paths", "text", "pattern", "none"]
 """What the words behind the options are; `pattern` is one text and then paths."""
@@ -220,3 +226,250 @@ FIND_TEXT = frozenset(
 """What `find` may be told with a value that is no path."""
 FIND_PATH = frozenset(["-newer", "-anewer", "-cnewer", "-samefile"])
 """What `find` may be told with a path."""
+
+_NAMES_ONLY = frozenset(
+    [
+        "cd",
+        "pushd",
+        "popd",
+        "ls",
+        "dir",
+        "stat",
+        "du",
+        "df",
+        "tree",
+        "pwd",
+        "echo",
+        "printf",
+        "mkdir",
+        "rmdir",
+        "rm",
+        "touch",
+        "chmod",
+        "chown",
+        "chgrp",
+        "test",
+        "[",
+        "basename",
+        "dirname",
+        "realpath",
+        "readlink",
+        "file",
+        "which",
+        "type",
+        "true",
+        "false",
+        "kill",
+        "sleep",
+    ]
+)
+"""Commands that take a folder and read no file in it."""
+_READ_BELOW = frozenset(
+    [
+        "diff",
+        "rg",
+        "ag",
+        "ack",
+        "ugrep",
+        "zgrep",
+        "tar",
+        "bsdtar",
+        "gtar",
+        "zip",
+        "7z",
+        "7za",
+        "pax",
+        "cp",
+        "gcp",
+        "rsync",
+        "scp",
+        "rclone",
+        "sdiff",
+        "colordiff",
+        "vimdiff",
+        "meld",
+        "cpio",
+        "ditto",
+    ]
+)
+"""Commands that read all that is in a folder."""
+_SEARCH_HERE = frozenset({"grep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack", "ugrep", "git"})
+"""They take the working folder where they are given none."""
+_GIT_BY_NAME = frozenset(
+    [
+        "add",
+        "status",
+        "commit",
+        "log",
+        "branch",
+        "rm",
+        "mv",
+        "checkout",
+        "switch",
+        "restore",
+        "init",
+        "push",
+        "pull",
+        "fetch",
+        "clone",
+        "stash",
+        "reset",
+        "clean",
+        "tag",
+        "worktree",
+        "ls-files",
+        "check-ignore",
+        "config",
+        "remote",
+        "rev-parse",
+    ]
+)
+_RECURSIVE = re.compile(r"-[A-Za-z]*[rRd].*|--(dereference-)?recursive|--directories.*")
+_FIND_RUNS = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
+
+_WRITES_ALL = frozenset(
+    [
+        "tee",
+        "truncate",
+        "touch",
+        "rm",
+        "unlink",
+        "shred",
+        "mv",
+        "gmv",
+        "rmdir",
+        "patch",
+        "ed",
+        "ex",
+        "vi",
+        "vim",
+        "nvim",
+        "nano",
+        "emacs",
+        "sponge",
+        "gzip",
+        "gunzip",
+        "bzip2",
+        "bunzip2",
+        "xz",
+        "unxz",
+        "zstd",
+        "dos2unix",
+        "unix2dos",
+        "split",
+        "csplit",
+        "fallocate",
+        "mkfifo",
+        "mknod",
+        "dd",
+        "tar",
+        "bsdtar",
+        "unzip",
+        "prettier",
+        "black",
+        "isort",
+        "gofmt",
+        "rustfmt",
+        "clang-format",
+        "autopep8",
+        "yapf",
+    ]
+)
+"""Commands that may change or remove every file they name."""
+_WRITES_LAST = frozenset({"cp", "gcp", "mv", "gmv", "install", "ln", "rsync", "scp", "ditto"})
+_IN_PLACE = re.compile(r"-[A-Za-z]*i.*|--in-place.*")
+_EDITORS = frozenset({"sed", "gsed", "perl", "ruby", "awk", "gawk", "yq"})
+"""They write where an option says so."""
+_GIT_WRITES = frozenset({"checkout", "restore", "mv", "rm", "apply", "clean", "stash", "reset"})
+_OUTPUT = re.compile(r"-[A-Za-z]*[oO]|--out[\w-]*")
+_ATTACHED_OUTPUT = re.compile(r"(-[oO]|--out[\w-]*=)(?=.)")
+_FOLDER_OPTION = re.compile(r"-t|--target-directory")
+
+
+def below_is_read(words: Sequence[Word], *, guess: bool) -> bool:
+    """Whether a command reads the files below a folder that it is given; with `guess` also where
+    that is not known."""
+    name, rest = words[0].text, [word.text for word in words[1:]]
+    if name == "find":
+        return not _FIND_RUNS.isdisjoint(rest)
+    if name == "git":
+        second = next((word for word in rest if not word.startswith("-")), "")
+        return second == "grep" or (guess and second not in _GIT_BY_NAME)
+    if name in {"grep", "egrep", "fgrep", "zgrep"}:
+        return any(_RECURSIVE.fullmatch(word) for word in rest)
+    if name in _READ_BELOW:
+        return True
+    return guess and name not in _NAMES_ONLY and name not in READERS
+
+
+def read_folders(words: Sequence[Word]) -> list[Word]:
+    """What may be the folders of a command that reads below them."""
+    name, rest = words[0].text, list(words[1:])
+    plain = [word for word in rest if not word.text.startswith("-")]
+    if name == "find":
+        first = next((n for n, word in enumerate(rest) if word.text.startswith("-")), len(rest))
+        return rest[:first] or [Word(".")]
+    wanted = 3 if name == "git" else 2
+    return [*rest, Word(".")] if name in _SEARCH_HERE and len(plain) < wanted else rest
+
+
+def written_operands(words: Sequence[Word]) -> Iterator[Word]:
+    """The words of a usual command that name what it changes; `of=x` and `--output=x` as they
+    are."""
+    name, rest = words[0].text, list(words[1:])
+    plain = [word for word in rest if not word.text.startswith("-")]
+    if name in _WRITES_ALL or (
+        name in _EDITORS and any(_IN_PLACE.fullmatch(word.text) for word in rest)
+    ):
+        yield from rest
+    elif name == "git" and plain and plain[0].text in _GIT_WRITES:
+        yield from plain[1:]
+    if name in _WRITES_LAST:
+        yield from _targets(rest, plain)
+    if name not in READERS or name == "sort":
+        yield from _outputs(rest)
+
+
+def written_below(words: Sequence[Word]) -> Iterator[Word]:
+    """The words of a usual command by which it changes or removes whole folders."""
+    name, rest = words[0].text, list(words[1:])
+    plain = [word for word in rest if not word.text.startswith("-")]
+    recursive = any(re.fullmatch(r"-[A-Za-z]*[rRa].*|--(recursive|archive)", w.text) for w in rest)
+    if name in {"rm", "mv", "gmv"}:
+        yield from plain[: len(plain) - (name != "rm")]
+    elif name == "find" and (
+        any(word.text == "-delete" for word in rest)
+        or any(word.text.rsplit("/", 1)[-1] in _WRITES_ALL | _EDITORS for word in rest)
+    ):
+        yield from read_folders(words)
+    elif name == "git" and plain and plain[0].text in _GIT_WRITES:
+        yield from plain[1:]
+    elif name in _WRITES_LAST and recursive:
+        yield from plain[-1:]
+
+
+def _targets(rest: Sequence[Word], plain: Sequence[Word]) -> Iterator[Word]:
+    """The last operand, or the folder of `-t`, and what the sources are called in it."""
+    folder = plain[-1] if len(plain) > 1 else Word(".")
+    for before, word in itertools.pairwise([Word(""), *rest]):
+        if _FOLDER_OPTION.fullmatch(before.text):
+            folder = word
+        elif word.text.startswith("--target-directory="):
+            folder = Word(word.text.split("=", 1)[1])
+    yield folder
+    for source in plain:
+        base = source.text.rstrip("/").rsplit("/", 1)[-1]
+        text = f"{folder.text}/{base}"
+        if source.pattern is None:
+            yield Word(text, home=folder.home)
+        else:
+            yield Word(text, pattern=f"{glob.escape(folder.text)}/{base}", home=folder.home)
+
+
+def _outputs(rest: Sequence[Word]) -> Iterator[Word]:
+    for before, word in itertools.pairwise([Word(""), *rest]):
+        attached = _ATTACHED_OUTPUT.match(word.text)
+        if attached is not None:
+            yield Word(word.text[attached.end() :])
+        if _OUTPUT.fullmatch(before.text):
+            yield word

@@ -17,7 +17,7 @@ from app.agent.shell_reasons import (
     TAKES_CODE,
     WRAPPERS,
 )
-from app.agent.shell_words import Word
+from app.agent.shell_words import Word, names
 
 _DEEPEST = 4
 """Levels of `sh -c '…'` that are looked into."""
@@ -25,22 +25,140 @@ MOST_SCRIPTS = 300
 """Scripts inside one script that are looked into; of more the plain text is searched."""
 _GIT_VALUED = frozenset({"-C", "-c", "--git-dir", "--work-tree", "--namespace"})
 _LITERALS = frozenset({"echo", "printf"})
+_GIVES_SCRIPT = frozenset(
+    [
+        "-c",
+        "-x",
+        "-e",
+        "--exec",
+        "--call",
+        "--run",
+        "--command",
+        "--extcmd",
+        "--upload-pack",
+        "--receive-pack",
+        "--tree-filter",
+        "--index-filter",
+        "--msg-filter",
+        "--env-filter",
+        "--commit-filter",
+    ]
+)
 _SPLIT_STRING = re.compile(r"-[A-Za-z0]*S|--split-string=?")
 _OPTION_IN_FRONT = re.compile(r"--?[\w-]*=|-[A-Za-z]{1,2}(?=\w)")
 _RISKY_LONG = frozenset(
-    "output out outfile outdir outputfile output-file ext-diff textconv exec exec-path toolexec "
-    "upload-pack receive-pack open-files-in-pager no-index contents delete force move edit config "
-    "config-file plugin plugins fix write root rootdir prefix cwd dir basetemp confcutdir "
-    "override-ini pastebin log-file junit cache-dir cache-location cache-file require preload eval "
-    "init setup setupfiles global globalsetup globalteardown reporter reporters runner transform "
-    "resolver testrunner testenvironment coveragedirectory coverage-directory python pythonpath "
-    "python-executable createstub writebaseline install-types shadow-file any-exprs-report "
-    "html-report xml-report txt-report cobertura-xml-report lineprecision-report "
-    "linecount-report linecoverage-report cov-report report-log html parser rulesdir "
-    "resolve-plugins-relative-to format script-shell userconfig globalconfig node-options "
-    "manifest-path target-dir artifact-dir overlay modfile vettool ldflags gcflags asmflags "
-    "gccgoflags cpuprofile memprofile blockprofile mutexprofile coverprofile trace outputdir "
-    "pkgdir settings-path append-config add-noqa unsafe-fixes pdbcls debug project venvpath".split()
+    [
+        "output",
+        "out",
+        "outfile",
+        "outdir",
+        "outputfile",
+        "output-file",
+        "ext-diff",
+        "textconv",
+        "exec",
+        "exec-path",
+        "toolexec",
+        "upload-pack",
+        "receive-pack",
+        "open-files-in-pager",
+        "no-index",
+        "contents",
+        "delete",
+        "force",
+        "move",
+        "edit",
+        "config",
+        "config-file",
+        "plugin",
+        "plugins",
+        "fix",
+        "write",
+        "root",
+        "rootdir",
+        "prefix",
+        "cwd",
+        "dir",
+        "basetemp",
+        "confcutdir",
+        "override-ini",
+        "pastebin",
+        "log-file",
+        "junit",
+        "cache-dir",
+        "cache-location",
+        "cache-file",
+        "require",
+        "preload",
+        "eval",
+        "init",
+        "setup",
+        "setupfiles",
+        "global",
+        "globalsetup",
+        "globalteardown",
+        "reporter",
+        "reporters",
+        "runner",
+        "transform",
+        "resolver",
+        "testrunner",
+        "testenvironment",
+        "coveragedirectory",
+        "coverage-directory",
+        "python",
+        "pythonpath",
+        "python-executable",
+        "createstub",
+        "writebaseline",
+        "install-types",
+        "shadow-file",
+        "any-exprs-report",
+        "html-report",
+        "xml-report",
+        "txt-report",
+        "cobertura-xml-report",
+        "lineprecision-report",
+        "linecount-report",
+        "linecoverage-report",
+        "cov-report",
+        "report-log",
+        "html",
+        "parser",
+        "rulesdir",
+        "resolve-plugins-relative-to",
+        "format",
+        "script-shell",
+        "userconfig",
+        "globalconfig",
+        "node-options",
+        "manifest-path",
+        "target-dir",
+        "artifact-dir",
+        "overlay",
+        "modfile",
+        "vettool",
+        "ldflags",
+        "gcflags",
+        "asmflags",
+        "gccgoflags",
+        "cpuprofile",
+        "memprofile",
+        "blockprofile",
+        "mutexprofile",
+        "coverprofile",
+        "trace",
+        "outputdir",
+        "pkgdir",
+        "settings-path",
+        "append-config",
+        "add-noqa",
+        "unsafe-fixes",
+        "pdbcls",
+        "debug",
+        "project",
+        "venvpath",
+    ]
 )
 """Options that write where they are told to, run another program, or change files."""
 _RISKY_SHORT: Mapping[str, str] = {
@@ -148,9 +266,9 @@ def forbids(rule: Rule, text: str) -> bool:
         if read.trouble is not None and _occurs(wanted, inner):
             return True
         for words in spoken(read):
-            if _covers(wanted, [word.text for word in words], exact=prefix is None):
+            if _covers(wanted, words, exact=prefix is None):
                 return True
-            if base_name(words[0].text) in TAKES_CODE and any(
+            if words[0].text in TAKES_CODE and any(
                 re.search(r"[\s('\"]", word.text) and _occurs(wanted, word.text)
                 for word in words[1:]
             ):
@@ -218,11 +336,12 @@ def _texts_run(script: Script) -> Iterator[str]:
             yield from _wrapped_texts(words)
         elif name in SUB_WRAPPERS:
             # `git -c alias.x='!rm x' x`, `git rebase --exec 'rm x'`, `npm exec -c 'rm x'`.
-            values = [word.split("=", 1)[-1].lstrip("!") for word in words[1:]]
-            after = zip(words[1:], values[1:], strict=False)
-            yield from (value for value, word in zip(values, words[1:], strict=True) if "=" in word)
-            yield from (value for option, value in after if option.startswith("-"))
-            yield from (word for word in words[1:] if word.startswith("!"))
+            for before, word in itertools.pairwise(words):
+                option, mark, value = word.partition("=")
+                if mark and (option in _GIVES_SCRIPT or not option.startswith("-")):
+                    yield value.lstrip("!")
+                if before in _GIVES_SCRIPT or word.startswith("!"):
+                    yield word.lstrip("!")
 
 
 def _wrapped_texts(words: Sequence[str]) -> Iterator[str]:
@@ -248,13 +367,16 @@ def _runs_input(command: ShellCommand) -> bool:
     return any(base_name(words[start]) in RUNS_INPUT for start in _starts(words))
 
 
-def _covers(wanted: Sequence[str], words: Sequence[str], *, exact: bool) -> bool:
-    plain = _without_options(words)
-    return any(_begins(wanted, form, exact=exact) for form in (words, plain))
+def _covers(wanted: Sequence[str], words: Sequence[Word], *, exact: bool) -> bool:
+    if not wanted or base_name(wanted[0]) != words[0].text:
+        return False
+    texts = [word.text for word in words]
+    wanted = (texts[0], *wanted[1:])
+    return any(_begins(wanted, form, exact=exact) for form in (texts, _without_options(texts)))
 
 
 def _begins(wanted: Sequence[str], words: Sequence[str], *, exact: bool) -> bool:
-    if not wanted or len(words) < len(wanted) or (exact and len(words) != len(wanted)):
+    if len(words) < len(wanted) or (exact and len(words) != len(wanted)):
         return False
     # Without ":*" the last word may be the start of one: "npm run test" forbids "test:all", too.
     *first, last = wanted

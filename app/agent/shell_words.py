@@ -20,6 +20,11 @@ _ATTACHED = 6
 """Letters of short options that a value may stand behind: `-Cd`, `-czfd`."""
 
 
+def names(text: str) -> frozenset[str]:
+    """The blank separated names of a table."""
+    return frozenset(text.split())
+
+
 @dataclass(frozen=True, slots=True)
 class Word:
     """A word after quote removal."""

@@ -63,6 +63,7 @@ def options_from(flags: Flags, here: Installation) -> Options:
         persist=not flags.no_session_persistence,
         session_id=_new_id(here, flags.session_id),
         resume=_transcript(flags, here),
+        fork=flags.fork_session,
         max_turns=flags.max_turns,
     )
 

@@ -33,6 +33,7 @@ class Flags:
     verbose: bool = False
     max_turns: int | None = None
     continue_: bool = False
+    fork_session: bool = False
     resume: str | None = None
     """A session id; empty where only `--resume` was typed."""
     session_id: str | None = None
@@ -64,7 +65,10 @@ def parse_flags(words: list[str]) -> Flags:
     flags = _parser().parse_args(words, namespace=Flags())
     if flags.continue_ and flags.resume is not None:
         raise UsageError("--continue and --resume name two sessions; give one of them.")
-    if flags.session_id is not None and (flags.continue_ or flags.resume is not None):
+    old = flags.continue_ or flags.resume is not None
+    if flags.fork_session and not old:
+        raise UsageError("--fork-session needs the session to branch off: --resume or --continue.")
+    if flags.session_id is not None and old and not flags.fork_session:
         raise UsageError("--session-id names a new session; it does not go with an old one.")
     if flags.print and flags.resume == "":
         raise UsageError("--resume needs the id of a session in print mode.")
@@ -169,6 +173,11 @@ def _add_session_flags(parser: Parser) -> None:
         const="",
         metavar="ID",
         help="go on with this session; without ID in the app: the newest",
+    )
+    group.add_argument(
+        "--fork-session",
+        action="store_true",
+        help="with --resume or --continue: go on in a new session; the old one is left as it is",
     )
     group.add_argument("--session-id", metavar="UUID", help="the id of the new session")
     group.add_argument(

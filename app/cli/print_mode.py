@@ -155,7 +155,7 @@ class _Run:
         opened = runtime.opened
         self.reporter.begin_session(opened)
         for warning in opened.session.warnings:
-            note(f"In this transcript: {warning}.")
+            note(f"About this session: {warning}.")
         tools = tuple(runtime.runner.tools) if provider.supports_tools else ()
         source = credentials.source if credentials is not None else "none"
         commands = tuple(command.name for command in PRINT_COMMANDS)

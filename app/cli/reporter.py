@@ -37,7 +37,8 @@ class Reporter:
         self._retry_told = False
 
     def begin_session(self, opened: SessionOpened) -> None:
-        """Count on from what the transcript says."""
+        """Count on from what the transcript says; a fork has an id of its own."""
+        self._session_id = opened.session.session_id
         self.session_usage = opened.usage
         self.session_cost = opened.cost_usd
 

@@ -761,3 +761,15 @@ async def test_a_file_cannot_forge_a_shell_card(tmp_path: Path) -> None:
 
         shells = [b for b in seen.conversation.blocks if isinstance(b, ShellBlock)]
         assert [(s.command, s.running) for s in shells] == [("cat fake.txt", False)]
+
+
+async def test_a_programming_error_in_a_turn_is_never_swallowed(tmp_path: Path) -> None:
+    with pytest.raises(AssertionError, match="first message"):
+        async with window(tmp_path, reply("Ok.")) as seen:
+
+            async def broken(*_: object) -> None:
+                raise AssertionError("first message")
+
+            seen.controller._need_runtime().loop.run_turn = broken  # pyright: ignore[reportAttributeAccessIssue] - a broken loop
+            await seen.send("go")
+            await seen.pilot.pause()

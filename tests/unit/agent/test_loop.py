@@ -263,6 +263,7 @@ async def test_interrupting_tools_gives_every_call_one_result(tmp_path: Path) ->
 async def test_results_of_a_process_that_died_are_written_once(tmp_path: Path) -> None:
     play = await stage(tmp_path, calls(("LS", {"path": "."}, "t1")), reply("x", 2))
     await play.turn()
+    await play.runtime.close()
     kept = play.file.read_bytes().split(b"\n")
     play.file.write_bytes(b"\n".join(kept[:2]) + b"\n")
     for number in (3, 4):
@@ -272,6 +273,7 @@ async def test_results_of_a_process_that_died_are_written_once(tmp_path: Path) -
         before = play.file.read_bytes()
         assert resumed.file.read_bytes() == before
         await resumed.turn("go on")
+        await resumed.runtime.close()
     blocks = [b for r in play.records() for b in r.tool_results]
     assert blocks == ["t1"]
 
@@ -324,12 +326,11 @@ async def test_where_nobody_can_be_asked_the_call_is_denied(tmp_path: Path) -> N
 
 async def test_an_unwritable_folder_is_said_and_nothing_is_lost(tmp_path: Path) -> None:
     play = await stage(tmp_path, reply("One."), reply("Two.", 2))
-    play.file.parent.parent.mkdir(parents=True)
-    play.file.parent.write_text("a file in the way")
+    play.file.mkdir(parents=True)  # in the way
     await play.turn("first")
     assert "could not be" in play.storage_errors[0] or "cannot be" in play.storage_errors[0]
     assert play.runtime.conversation.journal.unsaved == 2
-    play.file.parent.unlink()
+    play.file.rmdir()
     await play.turn("second")
     assert [record.type for record in play.records()] == ["user", "assistant"] * 2
 

@@ -1,0 +1,84 @@
+"""Opens what a session has on disk: its own transcript, or a branch of one (spec/sessions.md)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from app.errors import StorageError
+from app.installation import Installation, Options
+from app.sessions.codec import parse_transcript
+from app.sessions.envelope import new_uuid
+from app.sessions.fork import fork_records
+from app.sessions.graph import GraphView, open_view
+from app.sessions.journal import Journal
+from app.sessions.ownership import Holder, Ownership, own
+from app.sessions.records import Record
+from app.sessions.summary import title_from, warnings_of
+from app.storage.local import FileLog
+
+
+@dataclass(slots=True)
+class SessionFiles:
+    """An open session's records, and the right to write more of them."""
+
+    session_id: str
+    journal: Journal
+    view: GraphView
+    records: tuple[Record, ...]
+    warnings: tuple[str, ...]
+    """What was repaired, left out or done otherwise than asked, a sentence each."""
+    ownership: Ownership | None
+    """None where nothing is written, or where the folder cannot hold a lock."""
+
+
+def open_files(here: Installation, options: Options, session_id: str) -> SessionFiles:
+    """The files of a session, new or from `options.resume`.
+
+    A transcript that another living process writes is not written by two: the second gets a
+    branch of its own, as with `--fork-session`. Raises `StorageError` when it cannot be read.
+    """
+    file = options.resume or here.places.transcript(here.folder, session_id)
+    parsed = parse_transcript(FileLog(file).read() if options.resume else b"")
+    view = open_view(parsed.records)
+    warnings = tuple(f"{w.detail} ({w.count})" for w in warnings_of(parsed, view.graph))
+    owner = None if options.fork else _own(file, options)
+    if options.resume and (options.fork or isinstance(owner, Holder)):
+        if isinstance(owner, Holder):
+            warnings += (f"it is open in another process ({owner.pid}), so this is a branch of it",)
+        return _branch(here, options, view, parsed.records, warnings)
+    journal = Journal(session_id, FileLog(file) if options.persist else None)
+    ownership = owner if isinstance(owner, Ownership) else None
+    return SessionFiles(session_id, journal, view, parsed.records, warnings, ownership)
+
+
+def _branch(
+    here: Installation,
+    options: Options,
+    view: GraphView,
+    records: tuple[Record, ...],
+    warnings: tuple[str, ...],
+) -> SessionFiles:
+    session_id = options.session_id or new_uuid()
+    forked = fork_records(
+        view.graph,
+        view.leaf,
+        session_id=session_id,
+        title=title_from(records),
+        new_uuid=new_uuid,
+    )
+    file = here.places.transcript(here.folder, session_id)
+    owner = _own(file, options)
+    journal = Journal(session_id, FileLog(file) if options.persist else None)
+    journal.append(*forked)
+    ownership = owner if isinstance(owner, Ownership) else None
+    return SessionFiles(session_id, journal, open_view(forked), tuple(forked), warnings, ownership)
+
+
+def _own(file: Path, options: Options) -> Ownership | Holder | None:
+    if not options.persist:
+        return None
+    try:
+        return own(file)
+    except (OSError, StorageError):
+        return None  # the first record that cannot be written says why
