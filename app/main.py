@@ -7,6 +7,7 @@ import gc
 import os
 import signal
 import sys
+import threading
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.app import App
@@ -100,11 +101,13 @@ class ReverieApp(App[None]):
         self._leaving = asyncio.create_task(self._leave(number))
 
     async def _leave(self, number: int) -> None:
-        # First what outlives the screen: where the terminal itself is gone, drawing may never end.
+        # First what outlives the screen. Where the terminal itself is gone a write to it may block
+        # the loop for ever: a thread then ends what has nothing left to lose.
         self._unsaved = await self.controller.close()
         if number == signal.SIGHUP:
-            loop = asyncio.get_running_loop()
-            loop.call_later(HANGUP_WAIT, os._exit, 128 + number)
+            watchdog = threading.Timer(HANGUP_WAIT, os._exit, (128 + number,))
+            watchdog.daemon = True
+            watchdog.start()
         self.exit(return_code=128 + number)
 
     def _started(self, task: asyncio.Task[None]) -> None:

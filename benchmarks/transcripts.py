@@ -25,15 +25,15 @@ with open(sys.argv[1], "rb") as file:
     view = open_view(parse_transcript(file.read()).records)
 """
 TIMED = """
-import json, resource, sys, time
+import json, sys, time
 {first}
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+def resident():
+    return int(open("/proc/self/statm").read().split()[1]) * 4096 / 1e6
+before = resident()
 began = time.process_time()
 {body}
 spent = time.process_time() - began
-import os
-now = int(open("/proc/self/statm").read().split()[1]) * 4096 / 1e6
-print(json.dumps([spent, now - before / 1000]))
+print(json.dumps([spent, resident() - before]))
 """
 
 

@@ -139,12 +139,25 @@ class Terminal:
         self.send(CTRL_C).until("again to leave")
         return self.send(CTRL_C).wait()
 
+    def hang_up(self, seconds: float = PATIENCE) -> int:
+        """Take the terminal away; returns the exit code once the program has ended."""
+        os.close(self._descriptor)
+        self._descriptor = -1
+        end = time.monotonic() + seconds
+        while self.exit_code is None:
+            assert time.monotonic() < end, "still running without a terminal"
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            self.exit_code = os.waitstatus_to_exitcode(status) if pid else None
+            time.sleep(0.02)
+        return self.exit_code
+
     def close(self) -> None:
         if self.exit_code is None:
             os.kill(self.pid, signal.SIGKILL)
             os.waitpid(self.pid, 0)
             self.exit_code = -signal.SIGKILL
-        os.close(self._descriptor)
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
 
     def _read(self, seconds: float) -> bool:
         ready, _, _ = select.select([self._descriptor], [], [], seconds)

@@ -70,6 +70,25 @@ def test_a_crash_leaves_the_terminal_as_it_was(place: Place) -> None:
     assert b"broken on purpose" in terminal.raw
 
 
+NO_START = """
+import sys
+from app.controller import Controller
+async def broken(self):
+    raise LookupError("broken on purpose")
+Controller.start = broken
+sys.argv = ["reverie", "--demo"]
+from app.__main__ import main
+main()
+"""
+
+
+def test_a_fault_while_starting_ends_the_app(place: Place) -> None:
+    terminal = script(place, NO_START, "")
+    assert terminal.wait() == 1
+    assert left_as_it_was(terminal) == []
+    assert b"broken on purpose" in terminal.raw
+
+
 def test_broken_settings_are_named_and_the_app_starts(place: Place) -> None:
     place.places.config.mkdir()
     (place.places.config / "settings.toml").write_text("model = [unclosed\ntheme = 7\n")
