@@ -36,6 +36,7 @@ class StatusLine(Follow, Widget):
     def __init__(self, clock: Clock) -> None:
         super().__init__()
         self._keys = ""
+        self._shown: list[Part] = []
         self._clock = clock
         self._state: State | None = None
         self._timer: Timer | None = None
@@ -49,7 +50,10 @@ class StatusLine(Follow, Widget):
         if self._timer is not None:
             ticking = state.live.turn_id is not None
             (self._timer.resume if ticking else self._timer.pause)()
-        self.refresh()
+        shown = list(self._parts(state))
+        if shown != self._shown:  # most facts of a running turn change nothing here
+            self._shown = shown
+            self.refresh()
 
     def show_keys(self, keys: str) -> None:
         """The keys worth knowing now, each as `key Action`."""

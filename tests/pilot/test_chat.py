@@ -770,6 +770,6 @@ async def test_a_programming_error_in_a_turn_is_never_swallowed(tmp_path: Path) 
             async def broken(*_: object) -> None:
                 raise AssertionError("first message")
 
-            seen.controller._need_runtime().loop.run_turn = broken  # pyright: ignore[reportAttributeAccessIssue] - a broken loop
+            seen.controller._run_turn = broken  # pyright: ignore[reportAttributeAccessIssue] - a broken turn
             await seen.send("go")
             await seen.pilot.pause()

@@ -48,6 +48,8 @@ class BlockView(ScrollView, can_focus=True):
         self._missed = 0
         self._holding = False
         self._base = Style.null()
+        self._drawn: dict[int, tuple[Strip, Strip]] = {}
+        """By line: the block's own strip, and what was made of it for the screen."""
 
     def on_mount(self) -> None:
         self._new_renderer()
@@ -132,8 +134,10 @@ class BlockView(ScrollView, can_focus=True):
     def _fix_size(self) -> None:
         size = Size(self._width, self._map.total)
         if self.virtual_size != size:
+            # Without the layout that an assignment asks for: the widget itself keeps its size.
             self._holding = True
-            self.virtual_size = size
+            self.set_reactive(ScrollView.virtual_size, size)  # pyright: ignore[reportArgumentType] - typed as its value
+            self._scroll_update(size)
             self._holding = False
 
     def _measure_end(self) -> None:
@@ -232,7 +236,10 @@ class BlockView(ScrollView, can_focus=True):
 
     def render_lines(self, crop: Region) -> list[Strip]:
         # Found once a paint: the property walks up all ancestors, which cost more than the lines.
-        self._base = self.rich_style
+        base = self.rich_style
+        if base != self._base or len(self._drawn) > MOST_STRIPS:
+            self._drawn.clear()
+        self._base = base
         return super().render_lines(crop)
 
     def render_line(self, y: int) -> Strip:
@@ -243,13 +250,21 @@ class BlockView(ScrollView, can_focus=True):
             return self.empty_line(y) if not self.blocks else Strip.blank(width, self._base)
         inside = line - self._map.start(index) - self._gap(index)
         strips = self._lay_out(index)
-        strip = strips[inside] if 0 <= inside < len(strips) else Strip.blank(0)
-        strip = strip.extend_cell_length(width).crop(0, width)
-        if inside >= 0 and index == self.cursor and self.has_focus:
+        if not 0 <= inside < len(strips):
+            return Strip.blank(width, self._base)
+        source = strips[inside]
+        plain = (index != self.cursor or not self.has_focus) and self.text_selection is None
+        if plain and (known := self._drawn.get(line)) is not None and known[0] is source:
+            return known[1]
+        strip = source.extend_cell_length(width).crop(0, width)
+        if index == self.cursor and self.has_focus:
             strip = strip.apply_style(Style(bgcolor=palette_of(self.app).raised))
         else:
             strip = strip.apply_style(self._base)
-        return self._with_selection(strip, line).apply_offsets(0, line)
+        strip = self._with_selection(strip, line).apply_offsets(0, line)
+        if plain:
+            self._drawn[line] = (source, strip)
+        return strip
 
     def empty_line(self, y: int) -> Strip:
         """A row of the view while there is no block."""

@@ -34,6 +34,12 @@ HINT_WIDTH = 58
 OLDER_RECORDS = 150
 """Earlier records that become blocks in one go, about 10 ms of work."""
 
+SHORTEST = 1 / 24
+"""Seconds between two drawings of what arrives."""
+GIVING_WAY = 1 / 8
+"""The same while the person types: their keys find the screen free."""
+TYPING = 0.6
+"""Seconds after a key in which the person counts as typing."""
 SHARE = 8
 """The open block is drawn again after this many times the time its last drawing took."""
 
@@ -82,6 +88,7 @@ class Conversation(Follow, BlockView):
         self._feed = Feed()
         self._live: Live | None = None
         self._next_drawing = 0.0
+        self._typed = float("-inf")
         self._waits = False
         self._sought = ""
         self._fetching = False
@@ -112,6 +119,13 @@ class Conversation(Follow, BlockView):
             return
         self._draw_live(live)
 
+    def give_way(self) -> None:
+        """The person has just typed a key."""
+        self._typed = time.monotonic()
+
+    def _interval(self, now: float) -> float:
+        return GIVING_WAY if now - self._typed < TYPING else SHORTEST
+
     def _draw_waiting(self) -> None:
         self._waits = False
         if self._live is not None:
@@ -124,7 +138,7 @@ class Conversation(Follow, BlockView):
         if changed:
             self.blocks_changed(changed)
         ended = time.monotonic()
-        self._next_drawing = ended + SHARE * (ended - began)
+        self._next_drawing = max(began + self._interval(began), ended + SHARE * (ended - began))
 
     def empty_line(self, y: int) -> Strip:
         """Teaches the first keys, in the middle of an empty screen."""

@@ -14,7 +14,7 @@ Kind: TypeAlias = Literal["prose", "code"]
 
 MOST_LIST_ITEMS = 8
 """Top-level items of a list in one block."""
-MOST_CODE_LINES = 40
+MOST_CODE_LINES = 16
 """Lines of code in one block; a longer fence goes on in the next."""
 
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)$")

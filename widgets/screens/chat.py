@@ -68,6 +68,7 @@ class ChatScreen(ChatCommands, Follow, Screen[None]):
         self.controller = controller
         self._quit_at = float("-inf")
         self.carried = []
+        self._turn_id: str | None = None
         self._session_id = ""
         self._paths: list[str] | None = None
 
@@ -134,7 +135,9 @@ class ChatScreen(ChatCommands, Follow, Screen[None]):
 
     def _live_changed(self, live: Live) -> None:
         self.prompt.has_queue = bool(live.queue)
-        self._show_keys()
+        if live.turn_id != self._turn_id:
+            self._turn_id = live.turn_id
+            self._show_keys()
         stopped = live.turn_id is None and live.last and live.last.outcome != "completed"
         if stopped and live.queue:
             self.prompt.put_in_front(self.controller.take_queue())
@@ -224,6 +227,7 @@ class ChatScreen(ChatCommands, Follow, Screen[None]):
     @on(TextArea.Changed, "#prompt")
     def _prompt_changed(self) -> None:
         self.foot.typed()
+        self.conversation.give_way()
         text = self.prompt.text
         self.query_one("#input").set_class(text.startswith("!"), "-shell")
         self._keep_draft(self.prompt.whole_text)
