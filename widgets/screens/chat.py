@@ -151,7 +151,7 @@ class ChatScreen(ChatCommands, Follow, Screen[None]):
         elif isinstance(self.focused, ChoiceBox):
             hints = [hint(self.focused, "choice.take"), hint(self.focused, "choice.cancel")]
         else:
-            busy = self.controller.is_busy
+            busy = self.controller.state.live.turn_id is not None
             first = hint(self, "chat.interrupt") if busy else hint(self.prompt, "prompt.send")
             hints = [first, hint(self, "chat.help"), hint(self, "chat.tasks")]
         keys = "  ".join(part for part in hints if part)
