@@ -87,6 +87,7 @@ class Runtime:
         mode = policy.mode if current == self.opened.session.mode else current
         self.gate.take_rules(policy, mode)
         self.runner.context.hidden = hidden_from_search(self.gate.policy)
+        self.runner.context.sightings = self.gate.policy.sightings
         return mode
 
     async def close(self) -> StorageError | None:
@@ -144,6 +145,7 @@ async def open_session(
         ask=hooks.ask,
         added_roots=options.added_folders,
         hidden=hidden_from_search(policy),
+        sightings=policy.sightings,
     )
     gate = Gate(
         policy,

@@ -17,13 +17,12 @@ from app.agent.conversation import Conversation
 from app.agent.reply import Reply
 from app.agent.request import build_request
 from app.agent.tool_runner import (
-    INTERRUPTED_RESULT,
+    NOT_FINISHED,
     Answer,
     Call,
     PersonInterrupted,
     ToolRunner,
 )
-from app.agent.tools.base import ToolResult
 from app.clock import Clock
 from app.models.errors import ModelError, StreamBroken, ThinkingRejected
 from app.models.provider import (
@@ -384,7 +383,7 @@ def _call(block: Block, record_uuid: str, *, cut: bool) -> Call:
 
 
 def _interrupted_answer(tool_id: str, record_uuid: str) -> Answer:
-    return Answer(Call(tool_id, "", {}, record_uuid), ToolResult(INTERRUPTED_RESULT, is_error=True))
+    return Answer(Call(tool_id, "", {}, record_uuid), NOT_FINISHED)
 
 
 def _no_usage() -> dict[str, int]:

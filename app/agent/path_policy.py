@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+import itertools
 import os
 import re
 from collections.abc import Callable
@@ -17,7 +18,8 @@ _SECRET_NAME = re.compile(
     r"""\.env(\.(?!(example|sample|template|dist|defaults?)$).*)? | \.envrc | .+\.env
     | [._]netrc | \.git-credentials | \.npmrc | \.yarnrc\.yml | \.pypirc | \.pgpass
     | \.my(login)?\.cnf | \.htpasswd | \.dockercfg | \.dockerconfigjson | \.boto | \.s3cfg
-    | \.terraformrc | (.+[-._])?kubeconfig(-[\w-]+)?(\.(ya?ml|json|conf))? | nuget\.config | local\.settings\.json
+    | \.terraformrc | (.+[-._])?kubeconfig(-[\w-]+)?(\.(ya?ml|json|conf))? | nuget\.config
+    | local\.settings\.json
     | \.?vault[-_](token|pass(word)?)(\.(txt|ya?ml))?
     | .+\.(pem|key|p8|p12|pfx|ppk|jks|keystore|kdbx|gpg|ovpn|tfstate|tfvars)
     | id_[a-z0-9]+(-cert)? | \.?tokens?\.(txt|json) | auth\.json
@@ -28,7 +30,7 @@ _SECRET_NAME = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _COPY = re.compile(
-    r"(.+?)(~|[-._ ](bak|backup|old|orig|save|saved|copy|tmp|temp|txt|sw[a-p]|\d+|gz|bz2|xz|zst|b64))",
+    r"(.+?)(~|[-._ ](bak|backup|old|orig|saved?|copy|te?mp|txt|sw[a-p]|\d+|gz|bz2|xz|zst|b64))",
     re.IGNORECASE,
 )
 """What editors and careful people add to the name of a file that they keep another copy of."""
@@ -96,7 +98,7 @@ def is_protected(path: PurePath) -> bool:
     parts = [part.lower() for part in path.parts]
     if any(_PROTECTED_FOLDER.fullmatch(part) for part in parts):
         return True
-    pairs = zip(parts, parts[1:], strict=False)
+    pairs = itertools.pairwise(parts)
     return any(parent == ".github" and part in _CI_FOLDERS for parent, part in pairs)
 
 
@@ -179,8 +181,8 @@ def tree_trouble(
             aim = read_trouble(entry.path, base, policy) if links and entry.is_symlink() else None
             if aim is not None:
                 return f"`{text}` holds the link `{entry.name}`: {aim}"
-            if entry.is_dir(follow_symlinks=links):
-                real = os.path.realpath(entry.path) if entry.is_symlink() else entry.path
+            if _is_folder(entry, links=links):
+                real = str(real_form(Path(entry.path))) if entry.is_symlink() else entry.path
                 waiting += [] if real in known else [real]
                 known.add(real)
     return None
@@ -195,9 +197,9 @@ def first_below(folder: Path, wanted: Callable[[Path], bool], visits: Visits) ->
     while waiting:
         for entry in _entries(waiting.pop(), visits):
             path = Path(entry.path)
-            if wanted(path) or (entry.is_symlink() and wanted(Path(os.path.realpath(path)))):
+            if wanted(path) or (entry.is_symlink() and wanted(real_form(path))):
                 return path
-            if entry.is_dir(follow_symlinks=False):
+            if _is_folder(entry, links=False):
                 waiting.append(entry.path)
     return None
 
@@ -226,10 +228,27 @@ def _names_like(part: str, folder: Path, visits: Visits, *, folders_only: bool) 
         return [part] if os.path.lexists(folder / part) else []
     like = re.compile(fnmatch.translate(part))
     names = [name for name in (".", "..") if part.startswith(".") and like.match(name)]
-    for entry in _entries(str(folder), visits):
-        if like.match(entry.name) and (not folders_only or entry.is_dir()):
-            names.append(entry.name)
+    names += [
+        entry.name
+        for entry in _entries(str(folder), visits)
+        if like.match(entry.name) and (not folders_only or _is_folder(entry, links=True))
+    ]
     return names
+
+
+def real_form(path: Path) -> Path:
+    """`path` with links resolved, as far as the system tells where they lead."""
+    try:
+        return Path(os.path.realpath(path))
+    except (OSError, ValueError):
+        return path  # such as `exe` of a process that is not ours
+
+
+def _is_folder(entry: os.DirEntry[str], *, links: bool) -> bool:
+    try:
+        return entry.is_dir(follow_symlinks=links)
+    except OSError:
+        return False
 
 
 def _entries(folder: str, visits: Visits) -> list[os.DirEntry[str]]:
@@ -239,7 +258,7 @@ def _entries(folder: str, visits: Visits) -> list[os.DirEntry[str]]:
             for entry in entries:
                 visits.spend()
                 found.append(entry)
-    except OSError:
+    except (OSError, ValueError):
         pass  # what we cannot list, the command cannot read either
     return found
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from app.agent.path_policy import (
     glob_base,
     is_secret,
     read_trouble_of,
+    real_form,
     resolved,
     write_trouble,
 )
@@ -72,7 +72,7 @@ def hidden_from_search(policy: Policy) -> Callable[[Path], bool]:
     rules = [rule for rule in policy.rules.deny if rule.covers("Read") and rule.pattern is not None]
 
     def hidden(path: Path) -> bool:
-        forms = {path, Path(os.path.realpath(path))}
+        forms = {path, real_form(path)}
         return any(
             match_path(rule.pattern or "", form, policy.root, policy.home)
             for rule in rules

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -88,16 +88,13 @@ def match_path(pattern: str, path: Path, root: Path, home: Path) -> bool:
     `//x` starts at the file system's root, `~/x` at home, `/x` and `a/b` at the project;
     a bare name is found at any depth.
     """
-    return _path_regex(_absolute(pattern, root, home)).fullmatch(str(path)) is not None
+    return path_matcher(pattern, root, home)(path)
 
 
-def fixed_part(pattern: str, root: Path, home: Path) -> tuple[Path, bool]:
-    """The folder in which all matches of a file rule lie, and whether that is the only match."""
-    parts = _absolute(pattern, root, home).rstrip("/").split("/")
-    fixed = 0
-    while fixed < len(parts) and not set(parts[fixed]) & set("*?\\"):
-        fixed += 1
-    return Path("/".join(parts[:fixed]) or "/"), fixed == len(parts)
+def path_matcher(pattern: str, root: Path, home: Path) -> Callable[[Path], bool]:
+    """`match_path` for many paths."""
+    like = _path_regex(_absolute(pattern, root, home))
+    return lambda path: like.fullmatch(str(path)) is not None
 
 
 def _absolute(pattern: str, root: Path, home: Path) -> str:

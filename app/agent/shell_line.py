@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from app.agent.loop import AgentLoop
-from app.agent.tools.base import ToolFailure, ToolResult
+from app.agent.tools.base import ToolFailure, ToolInterrupted, ToolResult
 from app.sessions.envelope import new_uuid
 from app.state.facts import ToolProgressed, ToolQueued, ToolStarted, TurnEnded, TurnStarted
 from app.state.model import Outcome
@@ -49,6 +49,9 @@ async def run_shell_line(
             lambda output: emit(ToolProgressed(call_id, output)),
         )
         outcome = "completed"
+    except ToolInterrupted as cut:
+        result = cut.partial
+        raise
     except ToolFailure as failure:
         result = ToolResult(str(failure), is_error=True)
         outcome = "completed"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -10,17 +9,30 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from app.agent.path_policy import TooManyFiles, first_below, resolved
+from app.agent.path_policy import TooManyFiles, first_below, real_form, resolved
 from app.agent.policy import Mode, Policy, Verdict, clipped
-from app.agent.rules import Rule, fixed_part, match_path
+from app.agent.rules import Rule, path_matcher
 from app.agent.shell_parse import Script, parse_script
 from app.agent.shell_readers import (
+    FILE_WRITERS,
+    FOLDER_READERS,
     below_is_read,
+    output_operands,
+    placed_operands,
     read_folders,
     written_below,
     written_operands,
 )
-from app.agent.shell_rules import base_name, forbids, names_whole, permits, scripts_in, spoken
+from app.agent.shell_reasons import TAKES_CODE
+from app.agent.shell_rules import (
+    IN_CODE,
+    base_name,
+    forbids,
+    names_whole,
+    permits,
+    scripts_in,
+    spoken,
+)
 from app.agent.shell_safety import (
     Ground,
     Trouble,
@@ -32,6 +44,7 @@ from app.agent.shell_safety import (
 from app.agent.shell_words import Word, names_in
 
 _BETWEEN_WORDS = re.compile(r"[\s;&|<>()'\"`]+")
+_LOOP = re.compile(r"\b(for|select)\b|=\(")
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,12 +143,13 @@ def _forbidding(rules: Iterable[Rule], text: str, ground: Ground) -> _Hit | None
         return None
     if ground.too_wide:
         return _Hit(touched[0], "it changes folders too often to check", sure=False)
-    search = _Search(Ground(ground.policy, ground.folders))
+    search = _Search(Ground(ground.policy, ground.folders), touched)
     try:
         # What is named outright goes first: to be sure of it few files have to be looked at.
         return (
             search.named(reading, _named_words(text))
             or search.named(writing, _written_words(text))
+            or search.named(writing, _placed_words(text), in_folder=True)
             or search.below(reading, _folders_read(text, ground.policy.mode))
             or search.below(writing, _folders_written(text))
         )
@@ -149,26 +163,47 @@ _Words: TypeAlias = Iterator[Word]
 class _Search:
     """Finds the paths of a script that file rules cover. Raises `TooManyFiles`."""
 
-    def __init__(self, ground: Ground) -> None:
+    def __init__(self, ground: Ground, rules: Sequence[Rule]) -> None:
+        root, self._home = ground.policy.root, ground.policy.home
         self._ground = ground
-        self._root, self._home = ground.policy.root, ground.policy.home
+        self._covers = {rule: path_matcher(rule.pattern or "", root, self._home) for rule in rules}
 
-    def named(self, rules: Sequence[Rule], words: _Words) -> _Hit | None:
-        """The rule that covers a path which one of the words may stand for."""
+    def named(
+        self, rules: Sequence[Rule], words: _Words, *, in_folder: bool = False
+    ) -> _Hit | None:
+        """The rule that covers a path which one of the words may stand for; with `in_folder` only
+        where the folder of that path is there."""
         for _, forms in self._paths(rules, words):
-            for rule, form in itertools.product(rules, forms):
-                if self._matches(rule, form):
-                    return _Hit(rule)
+            if in_folder and not os.path.isdir(forms[0].parent):  # noqa: PTH112 -- never raises
+                continue
+            rule = next(filter(None, (self._rule(rules, form) for form in forms)), None)
+            if rule is not None:
+                return _Hit(rule)
         return None
 
     def below(self, rules: Sequence[Rule], words: _Words) -> _Hit | None:
-        """The rule that covers a path below a folder which one of the words may stand for."""
+        """The rule that covers a path below a folder which one of the words may stand for, or one
+        that a link there leads to."""
+        looked: set[Path] = set()
         for name, forms in self._paths(rules, words):
-            for rule, form in itertools.product(rules, dict.fromkeys(forms)):
-                found = self._first(rule, form) if form.is_dir() else None
-                if found is not None:
+            for form in forms:
+                if form in looked or not os.path.isdir(form):  # noqa: PTH112 -- never raises
+                    continue
+                looked.add(form)
+                found = first_below(
+                    form, lambda path: self._rule(rules, path) is not None, self._ground.visits
+                )
+                rule = (
+                    None
+                    if found is None
+                    else self._rule(rules, found) or self._rule(rules, real_form(found))
+                )
+                if found is not None and rule is not None:
                     return _Hit(rule, f"`{name}` holds `{found.name}`")
         return None
+
+    def _rule(self, rules: Sequence[Rule], path: Path) -> Rule | None:
+        return next((rule for rule in rules if self._covers[rule](path)), None)
 
     def _paths(
         self, rules: Sequence[Rule], words: _Words
@@ -182,17 +217,6 @@ class _Search:
                     except ValueError:
                         continue
 
-    def _matches(self, rule: Rule, path: Path) -> bool:
-        return match_path(rule.pattern or "", path, self._root, self._home)
-
-    def _first(self, rule: Rule, folder: Path) -> Path | None:
-        fixed, alone = fixed_part(rule.pattern or "", self._root, self._home)
-        if alone:
-            return fixed if fixed.is_relative_to(folder) and os.path.lexists(fixed) else None
-        if not fixed.is_relative_to(folder) and not folder.is_relative_to(fixed):
-            return None
-        return first_below(folder, lambda path: self._matches(rule, path), self._ground.visits)
-
 
 def _named_words(text: str) -> _Words:
     """Everything in the script that may be a path."""
@@ -203,6 +227,9 @@ def _named_words(text: str) -> _Words:
         for redirect in script.redirects:
             if redirect.target is not None:
                 yield from names_in(redirect.target)
+        for words in spoken(script, TAKES_CODE):
+            for word in words[1:]:
+                yield from _loose_words(word.text) if IN_CODE.search(word.text) else ()
         if script.trouble is not None:
             # A loop or the like, whose words are in no command.
             yield from _loose_words(inner)
@@ -211,10 +238,12 @@ def _named_words(text: str) -> _Words:
 def _written_words(text: str) -> _Words:
     for inner, script in scripts_in(text):
         writes = False
-        for words in spoken(script):
+        for words in spoken(script, FILE_WRITERS):
             for word in written_operands(words):
                 writes = True
                 yield from names_in(word)
+        for command in script.commands:
+            yield from output_operands(command.words)
         for redirect in script.redirects:
             if redirect.target is not None and redirect.operator != "<":
                 yield from names_in(redirect.target)
@@ -222,11 +251,17 @@ def _written_words(text: str) -> _Words:
             yield from _loose_words(inner)
 
 
+def _placed_words(text: str) -> _Words:
+    for _, script in scripts_in(text):
+        for words in spoken(script, FILE_WRITERS):
+            yield from placed_operands(words)
+
+
 def _folders_read(text: str, mode: Mode) -> _Words:
     """Folders whose files the script may read. Where only rules that forbid hold, these are all
     that a command is given which may look into them."""
     for _, script in scripts_in(text):
-        for words in spoken(script):
+        for words in spoken(script, FOLDER_READERS):
             if below_is_read(words, guess=False):
                 for word in read_folders(words):
                     yield from names_in(word)
@@ -240,12 +275,19 @@ def _folders_read(text: str, mode: Mode) -> _Words:
 
 def _folders_written(text: str) -> _Words:
     for _, script in scripts_in(text):
-        for words in spoken(script):
+        for words in spoken(script, FILE_WRITERS):
             for word in written_below(words):
                 yield from names_in(word)
 
 
 def _loose_words(text: str) -> _Words:
+    """The words of a text that is no list of plain commands."""
+    loops = _LOOP.search(text) is not None
     for piece in dict.fromkeys(_BETWEEN_WORDS.split(text)):
-        if piece and not piece.startswith("$"):
+        if set(piece) & set("${["):
             yield from names_in(Word(piece, computed=True))
+        elif set(piece) & set("*?"):
+            # A lone star is a pattern of files in a loop; elsewhere it has many a meaning.
+            yield from names_in(Word(piece, pattern=piece)) if loops or set(piece) - {"*"} else ()
+        elif piece:
+            yield from names_in(Word(piece))

@@ -224,156 +224,32 @@ FIND_TEXT = frozenset(
     ]
 )
 """What `find` may be told with a value that is no path."""
-FIND_PATH = frozenset(["-newer", "-anewer", "-cnewer", "-samefile"])
+FIND_PATH = names("-newer -anewer -cnewer -samefile")
 """What `find` may be told with a path."""
 
-_NAMES_ONLY = frozenset(
-    [
-        "cd",
-        "pushd",
-        "popd",
-        "ls",
-        "dir",
-        "stat",
-        "du",
-        "df",
-        "tree",
-        "pwd",
-        "echo",
-        "printf",
-        "mkdir",
-        "rmdir",
-        "rm",
-        "touch",
-        "chmod",
-        "chown",
-        "chgrp",
-        "test",
-        "[",
-        "basename",
-        "dirname",
-        "realpath",
-        "readlink",
-        "file",
-        "which",
-        "type",
-        "true",
-        "false",
-        "kill",
-        "sleep",
-    ]
+_NAMES_ONLY = names(
+    "cd pushd popd ls dir stat du df tree pwd echo printf mkdir rmdir rm touch chmod chown chgrp "
+    "test [ basename dirname realpath readlink file which type true false kill sleep"
 )
 """Commands that take a folder and read no file in it."""
-_READ_BELOW = frozenset(
-    [
-        "diff",
-        "rg",
-        "ag",
-        "ack",
-        "ugrep",
-        "zgrep",
-        "tar",
-        "bsdtar",
-        "gtar",
-        "zip",
-        "7z",
-        "7za",
-        "pax",
-        "cp",
-        "gcp",
-        "rsync",
-        "scp",
-        "rclone",
-        "sdiff",
-        "colordiff",
-        "vimdiff",
-        "meld",
-        "cpio",
-        "ditto",
-    ]
+_READ_BELOW = names(
+    "diff rg ag ack ugrep zgrep tar bsdtar gtar zip 7z 7za pax cp gcp rsync scp rclone sdiff "
+    "colordiff vimdiff meld cpio ditto"
 )
 """Commands that read all that is in a folder."""
 _SEARCH_HERE = frozenset({"grep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack", "ugrep", "git"})
 """They take the working folder where they are given none."""
-_GIT_BY_NAME = frozenset(
-    [
-        "add",
-        "status",
-        "commit",
-        "log",
-        "branch",
-        "rm",
-        "mv",
-        "checkout",
-        "switch",
-        "restore",
-        "init",
-        "push",
-        "pull",
-        "fetch",
-        "clone",
-        "stash",
-        "reset",
-        "clean",
-        "tag",
-        "worktree",
-        "ls-files",
-        "check-ignore",
-        "config",
-        "remote",
-        "rev-parse",
-    ]
+_GIT_BY_NAME = names(
+    "add status commit log branch rm mv checkout switch restore init push pull fetch clone stash "
+    "reset clean tag worktree ls-files check-ignore config remote rev-parse"
 )
 _RECURSIVE = re.compile(r"-[A-Za-z]*[rRd].*|--(dereference-)?recursive|--directories.*")
 _FIND_RUNS = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
 
-_WRITES_ALL = frozenset(
-    [
-        "tee",
-        "truncate",
-        "touch",
-        "rm",
-        "unlink",
-        "shred",
-        "mv",
-        "gmv",
-        "rmdir",
-        "patch",
-        "ed",
-        "ex",
-        "vi",
-        "vim",
-        "nvim",
-        "nano",
-        "emacs",
-        "sponge",
-        "gzip",
-        "gunzip",
-        "bzip2",
-        "bunzip2",
-        "xz",
-        "unxz",
-        "zstd",
-        "dos2unix",
-        "unix2dos",
-        "split",
-        "csplit",
-        "fallocate",
-        "mkfifo",
-        "mknod",
-        "dd",
-        "tar",
-        "bsdtar",
-        "unzip",
-        "prettier",
-        "black",
-        "isort",
-        "gofmt",
-        "rustfmt",
-        "clang-format",
-        "autopep8",
-        "yapf",
-    ]
+_WRITES_ALL = names(
+    "tee truncate touch rm unlink shred mv gmv rmdir patch ed ex vi vim nvim nano emacs sponge "
+    "gzip gunzip bzip2 bunzip2 xz unxz zstd dos2unix unix2dos split csplit fallocate mkfifo mknod "
+    "dd tar bsdtar unzip prettier black isort gofmt rustfmt clang-format autopep8 yapf"
 )
 """Commands that may change or remove every file they name."""
 _WRITES_LAST = frozenset({"cp", "gcp", "mv", "gmv", "install", "ln", "rsync", "scp", "ditto"})
@@ -383,7 +259,12 @@ _EDITORS = frozenset({"sed", "gsed", "perl", "ruby", "awk", "gawk", "yq"})
 _GIT_WRITES = frozenset({"checkout", "restore", "mv", "rm", "apply", "clean", "stash", "reset"})
 _OUTPUT = re.compile(r"-[A-Za-z]*[oO]|--out[\w-]*")
 _ATTACHED_OUTPUT = re.compile(r"(-[oO]|--out[\w-]*=)(?=.)")
-_FOLDER_OPTION = re.compile(r"-t|--target-directory")
+
+
+FILE_WRITERS = _WRITES_ALL | _WRITES_LAST | _EDITORS | {"git", "find"}
+"""The commands of which it is known what they write."""
+FOLDER_READERS = _READ_BELOW | _SEARCH_HERE | {"find"}
+"""The commands of which it is known that they may read all that is in a folder."""
 
 
 def below_is_read(words: Sequence[Word], *, guess: bool) -> bool:
@@ -418,16 +299,15 @@ def written_operands(words: Sequence[Word]) -> Iterator[Word]:
     are."""
     name, rest = words[0].text, list(words[1:])
     plain = [word for word in rest if not word.text.startswith("-")]
-    if name in _WRITES_ALL or (
-        name in _EDITORS and any(_IN_PLACE.fullmatch(word.text) for word in rest)
-    ):
+    in_place = name in _EDITORS and any(_IN_PLACE.fullmatch(word.text) for word in rest)
+    if name == "dd":
+        yield from (word for word in rest if not word.text.startswith("if="))
+    elif in_place or name in _WRITES_ALL:
         yield from rest
     elif name == "git" and plain and plain[0].text in _GIT_WRITES:
         yield from plain[1:]
     if name in _WRITES_LAST:
-        yield from _targets(rest, plain)
-    if name not in READERS or name == "sort":
-        yield from _outputs(rest)
+        yield _target(rest, plain)
 
 
 def written_below(words: Sequence[Word]) -> Iterator[Word]:
@@ -448,26 +328,33 @@ def written_below(words: Sequence[Word]) -> Iterator[Word]:
         yield from plain[-1:]
 
 
-def _targets(rest: Sequence[Word], plain: Sequence[Word]) -> Iterator[Word]:
-    """The last operand, or the folder of `-t`, and what the sources are called in it."""
-    folder = plain[-1] if len(plain) > 1 else Word(".")
-    for before, word in itertools.pairwise([Word(""), *rest]):
-        if _FOLDER_OPTION.fullmatch(before.text):
-            folder = word
-        elif word.text.startswith("--target-directory="):
-            folder = Word(word.text.split("=", 1)[1])
-    yield folder
-    for source in plain:
+def placed_operands(words: Sequence[Word]) -> Iterator[Word]:
+    """What the sources of a copying or moving command are called where its target is a folder."""
+    rest = list(words[1:])
+    plain = [word for word in rest if not word.text.startswith("-")]
+    folder = _target(rest, plain)
+    for source in plain if words[0].text in _WRITES_LAST else ():
         base = source.text.rstrip("/").rsplit("/", 1)[-1]
         text = f"{folder.text}/{base}"
-        if source.pattern is None:
-            yield Word(text, home=folder.home)
-        else:
-            yield Word(text, pattern=f"{glob.escape(folder.text)}/{base}", home=folder.home)
+        pattern = None if source.pattern is None else f"{glob.escape(folder.text)}/{base}"
+        yield Word(text, pattern=pattern, home=folder.home)
 
 
-def _outputs(rest: Sequence[Word]) -> Iterator[Word]:
+def _target(rest: Sequence[Word], plain: Sequence[Word]) -> Word:
+    """The folder of `-t`, or the last operand; alone it is a source, put where the command runs."""
     for before, word in itertools.pairwise([Word(""), *rest]):
+        if before.text in {"-t", "--target-directory"}:
+            return word
+        if word.text.startswith("--target-directory="):
+            return Word(word.text.split("=", 1)[1])
+    return plain[-1] if len(plain) > 1 else Word(".")
+
+
+def output_operands(words: Sequence[Word]) -> Iterator[Word]:
+    """What stands behind the options by which commands of every kind are told where to write."""
+    if words and words[0].text in READERS and words[0].text != "sort":
+        return
+    for before, word in itertools.pairwise(words):
         attached = _ATTACHED_OUTPUT.match(word.text)
         if attached is not None:
             yield Word(word.text[attached.end() :])

@@ -85,156 +85,25 @@ SHELLS = frozenset(
 INTERPRETERS = frozenset({"python", "python3", "node", "ruby", "perl", "php", "deno", "bun"})
 RUNS_INPUT = SHELLS | {"eval", "source", ".", "at", "batch", "ssh"}
 """Commands that run what they read, or a file that may have been written just before."""
-TAKES_CODE = INTERPRETERS | frozenset(
-    [
-        "awk",
-        "gawk",
-        "mawk",
-        "nawk",
-        "sed",
-        "gsed",
-        "vi",
-        "vim",
-        "nvim",
-        "ex",
-        "ed",
-        "emacs",
-        "expect",
-        "tclsh",
-        "lua",
-        "gdb",
-        "sqlite3",
-        "psql",
-        "mysql",
-        "osascript",
-        "pwsh",
-        "powershell",
-        "Rscript",
-        "make",
-    ]
+TAKES_CODE = INTERPRETERS | names(
+    "awk gawk mawk nawk sed gsed vi vim nvim ex ed emacs expect tclsh lua gdb sqlite3 psql mysql "
+    "osascript pwsh powershell Rscript make"
 )
 """Commands that may be given a program in their own language, which may run others."""
-WRAPPERS = frozenset(
-    [
-        "env",
-        "command",
-        "builtin",
-        "exec",
-        "nohup",
-        "time",
-        "timeout",
-        "gtimeout",
-        "nice",
-        "ionice",
-        "chrt",
-        "taskset",
-        "stdbuf",
-        "setsid",
-        "setpriv",
-        "setarch",
-        "linux32",
-        "linux64",
-        "prlimit",
-        "numactl",
-        "cgexec",
-        "cpulimit",
-        "choom",
-        "sudo",
-        "doas",
-        "su",
-        "run0",
-        "pkexec",
-        "runuser",
-        "sg",
-        "gosu",
-        "su-exec",
-        "xargs",
-        "gxargs",
-        "parallel",
-        "watch",
-        "entr",
-        "strace",
-        "ltrace",
-        "perf",
-        "valgrind",
-        "hyperfine",
-        "rr",
-        "coproc",
-        "busybox",
-        "toybox",
-        "chroot",
-        "fakeroot",
-        "fakechroot",
-        "proot",
-        "bwrap",
-        "firejail",
-        "unshare",
-        "nsenter",
-        "flock",
-        "lockf",
-        "script",
-        "unbuffer",
-        "rlwrap",
-        "caffeinate",
-        "find",
-        "fd",
-        "fdfind",
-        "ssh",
-        "mosh",
-        "dbus-run-session",
-        "xvfb-run",
-        "systemd-run",
-        "systemd-inhibit",
-        "daemonize",
-        "start-stop-daemon",
-        "screen",
-        "tmux",
-        "trap",
-        "alias",
-        "nix-shell",
-        "npx",
-        "bunx",
-        "pnpx",
-        "uvx",
-        "dotenv",
-        "chronic",
-        "ts",
-        "sem",
-    ]
+WRAPPERS = names(
+    "env command builtin exec nohup time timeout gtimeout nice ionice chrt taskset stdbuf setsid "
+    "setpriv setarch linux32 linux64 prlimit numactl cgexec cpulimit choom sudo doas su run0 "
+    "pkexec runuser sg gosu su-exec xargs gxargs parallel watch entr strace ltrace perf valgrind "
+    "hyperfine rr coproc busybox toybox chroot fakeroot fakechroot proot bwrap firejail unshare "
+    "nsenter flock lockf script unbuffer rlwrap caffeinate find fd fdfind ssh mosh dbus-run- "
+    "session xvfb-run systemd-run systemd-inhibit daemonize start-stop-daemon screen tmux trap "
+    "alias nix-shell npx bunx pnpx uvx dotenv chronic ts sem"
 )
 """Commands that run the command in their arguments."""
 RUNS_AFTER = frozenset({"run", "exec", "x", "dlx", "shell", "develop", "rsh", "foreach", "--"})
-SUB_WRAPPERS = frozenset(
-    [
-        "ip",
-        "docker",
-        "podman",
-        "nerdctl",
-        "kubectl",
-        "distrobox",
-        "toolbox",
-        "uv",
-        "poetry",
-        "pipenv",
-        "pdm",
-        "hatch",
-        "conda",
-        "mamba",
-        "npm",
-        "pnpm",
-        "yarn",
-        "bun",
-        "bundle",
-        "direnv",
-        "mise",
-        "asdf",
-        "nix",
-        "tox",
-        "aws-vault",
-        "op",
-        "doppler",
-        "git",
-    ]
+SUB_WRAPPERS = names(
+    "ip docker podman nerdctl kubectl distrobox toolbox uv poetry pipenv pdm hatch conda mamba "
+    "npm pnpm yarn bun bundle direnv mise asdf nix tox aws-vault op doppler git"
 )
 """Commands that run the command behind one of `RUNS_AFTER`."""
 

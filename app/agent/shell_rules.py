@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from app.agent.rules import Rule
@@ -25,144 +25,29 @@ MOST_SCRIPTS = 300
 """Scripts inside one script that are looked into; of more the plain text is searched."""
 _GIT_VALUED = frozenset({"-C", "-c", "--git-dir", "--work-tree", "--namespace"})
 _LITERALS = frozenset({"echo", "printf"})
-_GIVES_SCRIPT = frozenset(
-    [
-        "-c",
-        "-x",
-        "-e",
-        "--exec",
-        "--call",
-        "--run",
-        "--command",
-        "--extcmd",
-        "--upload-pack",
-        "--receive-pack",
-        "--tree-filter",
-        "--index-filter",
-        "--msg-filter",
-        "--env-filter",
-        "--commit-filter",
-    ]
+_GIVES_SCRIPT = names(
+    "-c -x -e --exec --call --run --command --extcmd --upload-pack --receive-pack --tree-filter "
+    "--index-filter --msg-filter --env-filter --commit-filter"
 )
+IN_CODE = re.compile(r"[\s('\"]")
+"""What a word holds that is a program and not a name."""
 _SPLIT_STRING = re.compile(r"-[A-Za-z0]*S|--split-string=?")
 _OPTION_IN_FRONT = re.compile(r"--?[\w-]*=|-[A-Za-z]{1,2}(?=\w)")
-_RISKY_LONG = frozenset(
-    [
-        "output",
-        "out",
-        "outfile",
-        "outdir",
-        "outputfile",
-        "output-file",
-        "ext-diff",
-        "textconv",
-        "exec",
-        "exec-path",
-        "toolexec",
-        "upload-pack",
-        "receive-pack",
-        "open-files-in-pager",
-        "no-index",
-        "contents",
-        "delete",
-        "force",
-        "move",
-        "edit",
-        "config",
-        "config-file",
-        "plugin",
-        "plugins",
-        "fix",
-        "write",
-        "root",
-        "rootdir",
-        "prefix",
-        "cwd",
-        "dir",
-        "basetemp",
-        "confcutdir",
-        "override-ini",
-        "pastebin",
-        "log-file",
-        "junit",
-        "cache-dir",
-        "cache-location",
-        "cache-file",
-        "require",
-        "preload",
-        "eval",
-        "init",
-        "setup",
-        "setupfiles",
-        "global",
-        "globalsetup",
-        "globalteardown",
-        "reporter",
-        "reporters",
-        "runner",
-        "transform",
-        "resolver",
-        "testrunner",
-        "testenvironment",
-        "coveragedirectory",
-        "coverage-directory",
-        "python",
-        "pythonpath",
-        "python-executable",
-        "createstub",
-        "writebaseline",
-        "install-types",
-        "shadow-file",
-        "any-exprs-report",
-        "html-report",
-        "xml-report",
-        "txt-report",
-        "cobertura-xml-report",
-        "lineprecision-report",
-        "linecount-report",
-        "linecoverage-report",
-        "cov-report",
-        "report-log",
-        "html",
-        "parser",
-        "rulesdir",
-        "resolve-plugins-relative-to",
-        "format",
-        "script-shell",
-        "userconfig",
-        "globalconfig",
-        "node-options",
-        "manifest-path",
-        "target-dir",
-        "artifact-dir",
-        "overlay",
-        "modfile",
-        "vettool",
-        "ldflags",
-        "gcflags",
-        "asmflags",
-        "gccgoflags",
-        "cpuprofile",
-        "memprofile",
-        "blockprofile",
-        "mutexprofile",
-        "coverprofile",
-        "trace",
-        "outputdir",
-        "pkgdir",
-        "settings-path",
-        "append-config",
-        "add-noqa",
-        "unsafe-fixes",
-        "pdbcls",
-        "debug",
-        "project",
-        "venvpath",
-    ]
+_RISKY_LONG = names(
+    "output outdir outfile exec toolexec config fix write root rootdir prefix cwd dir basetemp "
+    "confcutdir override-ini pastebin log-file junit cache plugin require preload eval init setup "
+    "global reporter runner transform resolve testenvironment testrunner testsequencer "
+    "testresultsprocessor snapshotserializers watchplugins prettierpath preset projects env "
+    "environment coveragedirectory update python createstub writebaseline install-types shadow "
+    "any-exprs-report html xml txt cobertura lineprecision linecount linecoverage cov-report cov- "
+    "config report parser rulesdir formatter script-shell userconfig node-options manifest "
+    "target-dir artifact-dir overlay modfile vettool ldflags gcflags asmflags gccgoflags "
+    "cpuprofile memprofile blockprofile mutexprofile coverprofile trace pkgdir settings append "
+    "add-noqa unsafe-fixes pdbcls debug project venvpath custom-typeshed bug-report"
 )
-"""Options that write where they are told to, run another program, or change files."""
+"""Options that write where they are told to, run another program, or change files; those of five
+letters and more stand for all that begin so."""
 _RISKY_SHORT: Mapping[str, str] = {
-    "git": "oOcDdMmfCu",
     "npm": "C",
     "pnpm": "C",
     "yarn": "",
@@ -182,6 +67,23 @@ _RISKY_SHORT: Mapping[str, str] = {
 }
 """By command: short options of that kind. A prefix rule for one of these commands allows neither
 them nor the long ones, unless it names them itself."""
+_HARMLESS_LONG = names("output-format output-indicator-new output-indicator-old")
+_ABBREVIATES = names("git npm mypy flake8 isort")
+"""Commands that take the beginning of a long option for the whole."""
+_GIT_LONG = names(
+    "output output-directory ext-diff textconv exec exec-path upload-pack receive-pack delete "
+    "open-files-in-pager no-index contents config-env extcmd"
+)
+_GIT_BRANCH_LONG = names("force move copy edit-description")
+_GIT_SHORT: Mapping[str, str] = {
+    "branch": "dDmMcCf",
+    "tag": "df",
+    "grep": "O",
+    "format-patch": "o",
+    "archive": "o",
+    "rebase": "x",
+    "difftool": "x",
+}
 
 
 def prefix_of(pattern: str) -> str | None:
@@ -224,28 +126,36 @@ def risky_option(words: Sequence[str], start: int) -> str | None:
     write elsewhere, run something else or delete; None where there is none, or the command is not
     known."""
     name = words[0] if words else ""
-    if name not in _RISKY_SHORT:
+    if name != "git" and name not in _RISKY_SHORT:
         return None
+    second = next((word for word in words[1:] if not word.startswith("-")), "")
+    long, short = _RISKY_LONG, _RISKY_SHORT.get(name, "")
+    if name == "git":
+        changes = _GIT_BRANCH_LONG if second in {"branch", "tag"} else frozenset[str]()
+        # Before its subcommand `-c` sets anything, such as the program that shows pages.
+        long, short = _GIT_LONG | changes, _GIT_SHORT.get(second, "") + ("c" * (start < 2))
     for word in words[start:]:
-        if word == "--" and name != "git":
+        if word == "--":
             return None
         option = word.split("=", 1)[0]
         # Go writes long options with one dash.
         is_long = option.startswith("--") or (name == "go" and len(option) > 2)
-        if option.startswith("-") and is_long and _is_risky(option.lstrip("-").lower()):
+        text = option.lstrip("-").lower()
+        if option.startswith("-") and is_long and _is_risky(text, long, name in _ABBREVIATES):
             return word
-        if option.startswith("-") and not is_long and set(option[1:]) & set(_RISKY_SHORT[name]):
+        if option.startswith("-") and not is_long and set(option[1:]) & set(short):
             return word
     return None
 
 
-def _is_risky(option: str) -> bool:
-    # Many commands take the beginning of an option for the whole.
-    return any(
-        option == risky
-        or option.startswith(f"{risky}-")
-        or (len(option) >= 4 and risky.startswith(option))
-        for risky in _RISKY_LONG
+def _is_risky(option: str, risky: frozenset[str], abbreviated: bool) -> bool:
+    if option in _HARMLESS_LONG:
+        return False
+    return "." in option or any(
+        option == name
+        or option.startswith(name if len(name) > 4 else f"{name}-")
+        or (abbreviated and len(option) > 3 and name.startswith(option))
+        for name in risky
     )
 
 
@@ -265,13 +175,10 @@ def forbids(rule: Rule, text: str) -> bool:
     for inner, read in scripts:
         if read.trouble is not None and _occurs(wanted, inner):
             return True
-        for words in spoken(read):
-            if _covers(wanted, words, exact=prefix is None):
-                return True
-            if words[0].text in TAKES_CODE and any(
-                re.search(r"[\s('\"]", word.text) and _occurs(wanted, word.text)
-                for word in words[1:]
-            ):
+        if any(_covers(wanted, command, exact=prefix is None) for command in read.commands):
+            return True
+        for words in spoken(read, TAKES_CODE):
+            if any(IN_CODE.search(word.text) and _occurs(wanted, word.text) for word in words[1:]):
                 return True
     return len(scripts) >= MOST_SCRIPTS and _occurs(wanted, text)
 
@@ -292,14 +199,17 @@ def scripts_in(text: str) -> tuple[tuple[str, Script], ...]:
     return tuple(found.items())
 
 
-def spoken(script: Script) -> Iterator[Sequence[Word]]:
-    """The word lists under which each command of the script can be known, the name without its
-    folder."""
+def spoken(script: Script, known: Collection[str]) -> Iterator[Sequence[Word]]:
+    """The word lists under which commands of the script can be known, the name without its folder:
+    those with a `known` name, and for each name the longest."""
     for command in script.commands:
         words = command.words
+        met: set[str] = set()
         for start in _starts([word.text for word in words]):
             name = base_name(words[start].text)
-            yield (Word(name), *words[start + 1 :])
+            if name in known and name not in met:
+                met.add(name)
+                yield (Word(name), *words[start + 1 :])
 
 
 def base_name(word: str) -> str:
@@ -340,7 +250,7 @@ def _texts_run(script: Script) -> Iterator[str]:
                 option, mark, value = word.partition("=")
                 if mark and (option in _GIVES_SCRIPT or not option.startswith("-")):
                     yield value.lstrip("!")
-                if before in _GIVES_SCRIPT or word.startswith("!"):
+                if before in _GIVES_SCRIPT | RUNS_AFTER or word.startswith("!"):
                     yield word.lstrip("!")
 
 
@@ -367,12 +277,15 @@ def _runs_input(command: ShellCommand) -> bool:
     return any(base_name(words[start]) in RUNS_INPUT for start in _starts(words))
 
 
-def _covers(wanted: Sequence[str], words: Sequence[Word], *, exact: bool) -> bool:
-    if not wanted or base_name(wanted[0]) != words[0].text:
-        return False
-    texts = [word.text for word in words]
-    wanted = (texts[0], *wanted[1:])
-    return any(_begins(wanted, form, exact=exact) for form in (texts, _without_options(texts)))
+def _covers(wanted: Sequence[str], command: ShellCommand, *, exact: bool) -> bool:
+    texts = [word.text for word in command.words]
+    for start in _starts(texts):
+        name = base_name(texts[start])
+        if wanted and name == base_name(wanted[0]):
+            form, rest = [name, *texts[start + 1 :]], [name, *wanted[1:]]
+            if any(_begins(rest, one, exact=exact) for one in (form, _without_options(form))):
+                return True
+    return False
 
 
 def _begins(wanted: Sequence[str], words: Sequence[str], *, exact: bool) -> bool:

@@ -13,7 +13,14 @@ from itertools import groupby
 from typing import Any
 
 from app.agent.gate import Decision, Gate
-from app.agent.tools.base import Tool, ToolContext, ToolFailure, ToolResult
+from app.agent.tools.base import (
+    INTERRUPTED_RESULT,
+    Tool,
+    ToolContext,
+    ToolFailure,
+    ToolInterrupted,
+    ToolResult,
+)
 from app.clock import Clock
 from app.state.facts import Fact, ToolAsked, ToolProgressed, ToolQueued, ToolStarted
 
@@ -23,7 +30,7 @@ CUT_RESULT = (
     "This call was cut off because the reply reached its length limit, and it was not run. "
     "Do not send the same call again as it was: do the work in smaller parts."
 )
-INTERRUPTED_RESULT = "The person interrupted this call; it did not finish."
+NOT_FINISHED = ToolResult(INTERRUPTED_RESULT, is_error=True)
 DENIED_DETAILS = "User rejected tool use"
 
 
@@ -80,6 +87,8 @@ class ToolRunner:
         self.gate = gate
         self.denials: list[dict[str, Any]] = []
         """Calls that were refused, as print mode reports them."""
+        self._partial: dict[str, ToolResult] = {}
+        """What interrupted calls had done by then."""
         self._clock = clock
         self._emit = emit
 
@@ -107,7 +116,7 @@ class ToolRunner:
         finally:
             for call in calls:
                 if call.id not in answered:
-                    answer(Answer(call, ToolResult(INTERRUPTED_RESULT, is_error=True)))
+                    answer(Answer(call, self._partial.pop(call.id, NOT_FINISHED)))
 
     async def _run_together(self, calls: Sequence[Call], answer: Callable[[Answer], None]) -> None:
         tasks = [asyncio.create_task(self._run_one(call)) for call in calls]
@@ -156,6 +165,9 @@ class ToolRunner:
 
         try:
             return await tool.run(call.arguments, self.context, progress)
+        except ToolInterrupted as cut:
+            self._partial[call.id] = cut.partial
+            raise
         except ToolFailure as failure:
             return ToolResult(str(failure), is_error=True, details=f"Error: {failure}")
         except Exception as error:  # noqa: BLE001 - a boundary: one tool's fault must not end the session

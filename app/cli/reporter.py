@@ -19,6 +19,9 @@ from app.state.facts import (
     ToolQueued,
 )
 
+LONG_WAIT = 2.0
+"""Seconds of a wait that a person at a silent prompt is told of."""
+
 
 class Reporter:
     """Counts what a turn and the session have used, and passes on what happens."""
@@ -62,13 +65,13 @@ class Reporter:
                 self._cost = _sum(self._cost, cost)
                 self.session_usage += usage
                 self.session_cost = _sum(self.session_cost, cost)
-            case RetryScheduled(attempt=attempt, reason=reason):
+            case RetryScheduled(attempt=attempt, until=until, reason=reason):
                 sentence = f"Attempt {attempt} failed and is repeated. {reason}"
-                if self._retry_told:
-                    self._tell(sentence)
-                else:
+                if until - self._clock.monotonic() >= LONG_WAIT and not self._retry_told:
                     self._retry_told = True
                     note(sentence)
+                else:
+                    self._tell(sentence)
             case ToolQueued(name=name):
                 self._tell(f"Tool call: {name}")
             case _:

@@ -67,14 +67,19 @@ def test_what_does_not_count_is_said(cli: Cli) -> None:
     (cli.config / "settings.toml").write_text('modle = "x"\nglyphs = 3\n')
     (cli.project / ".reverie").mkdir()
     (cli.project / ".reverie" / "settings.toml").write_text('model = "from-the-project"\n')
-    done = cli.ask("hi", "--settings", "missing.toml", "--allowed-tools", "Bash(")
+    done = cli.ask("hi", "--allowed-tools", "Bash(")
     assert (done.code, done.out) == (0, "ok\n")
     for part in (
         "settings.toml:1: modle",
         "settings.toml:2: glyphs",
-        "missing.toml: there is no such file",
         "Bash(",
         "not trusted",
     ):
         assert part in done.err
-    assert len(done.told) == 5
+    assert len(done.told) == 4
+
+
+def test_a_settings_file_that_is_not_there_is_bad_usage(cli: Cli, server: MessagesServer) -> None:
+    done = cli.ask("hi", "--settings", "missing.toml")
+    assert done.code == 2 and "missing.toml" in done.err
+    assert server.calls == []

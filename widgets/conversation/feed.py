@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from msgspec.structs import replace
 
+from app.agent.tools.base import INTERRUPTED_RESULT
 from app.plain_text import plain
 from app.sessions.graph import GraphView, MessageGraph
 from app.sessions.history import advance, timeline
@@ -245,7 +246,9 @@ class Feed:
                 state=state,
                 output=output,
                 details=details,
-                note=result_note(card.name, details, output, self._seconds(card, record)),
+                note="interrupted"
+                if failed and output.endswith(INTERRUPTED_RESULT)
+                else result_note(card.name, details, output, self._seconds(card, record)),
                 fold="brief" if failed and card.fold == "folded" else card.fold,
             )
             changed.append(index)

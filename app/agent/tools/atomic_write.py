@@ -9,18 +9,19 @@ import stat
 from pathlib import Path
 
 from app.agent.tools.arguments import clean
-from app.agent.tools.base import ToolContext, ToolFailure
-from app.agent.tools.paths import real, reason_of, within_roots
+from app.agent.tools.base import ToolContext, ToolFailure, ToolInput
+from app.agent.tools.paths import open_resolved, reason_of, settled, within_roots
 from app.agent.tools.text_file import refuse_special
 
 
-def writable_target(path: Path, context: ToolContext) -> Path:
+def writable_target(path: Path, arguments: ToolInput, context: ToolContext) -> Path:
     """Where a write to `path` ends up, links resolved.
 
-    Raises `ToolFailure` where a link would carry the write out of the session's folders, or
-    where something that is no plain file is in the way.
+    Raises `ToolFailure` where a link would carry the write out of the session's folders or was
+    turned elsewhere since the call was judged, or where something that is no plain file is in
+    the way.
     """
-    target = real(path)
+    target = settled(path, arguments, context)
     leaves = within_roots(path, context) or path.is_symlink()
     if target != path and leaves and not within_roots(target, context):
         raise ToolFailure(
@@ -39,29 +40,31 @@ def writable_target(path: Path, context: ToolContext) -> Path:
     return target
 
 
-def write_atomic(target: Path, data: bytes) -> None:
+def write_atomic(target: Path, data: bytes) -> str:
     """Put `data` at the resolved `target`, making its parent folders; keeps mode and owner.
 
     A temporary file in the same folder, fsync, rename: a reader sees the old bytes or the new.
-    Raises `ToolFailure`; then the old file is untouched and nothing is left behind.
+    The rename makes a new file; what that changes besides the bytes is in the sentence it returns,
+    which is empty as a rule. Raises `ToolFailure`; then the old file is untouched and nothing is
+    left behind.
     """
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         # The folder is held open, so that a folder swapped for a link is not written through.
-        folder = os.open(target.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+        folder = open_resolved(target.parent, os.O_RDONLY | os.O_DIRECTORY)
     except FileExistsError as error:
         raise ToolFailure(f"{clean(str(target.parent))} is a file, not a folder.") from error
     except OSError as error:
         raise _failure(target, error) from error
     try:
-        _replace(folder, target.name, data)
+        return _replace(folder, target.name, data)
     except OSError as error:
         raise _failure(target, error) from error
     finally:
         os.close(folder)
 
 
-def _replace(folder: int, name: str, data: bytes) -> None:
+def _replace(folder: int, name: str, data: bytes) -> str:
     temporary = f".{secrets.token_hex(8)}.tmp"
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     descriptor = os.open(temporary, flags, 0o666, dir_fd=folder)
@@ -69,7 +72,7 @@ def _replace(folder: int, name: str, data: bytes) -> None:
         with os.fdopen(descriptor, "wb") as file:
             file.write(data)
             file.flush()
-            _keep_mode(folder, name, file.fileno())
+            lost = _keep_mode(folder, name, file.fileno())
             os.fsync(file.fileno())
         os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
     except BaseException:
@@ -78,16 +81,28 @@ def _replace(folder: int, name: str, data: bytes) -> None:
         raise
     with contextlib.suppress(OSError):  # some file systems cannot sync a folder
         os.fsync(folder)
+    return lost
 
 
-def _keep_mode(folder: int, name: str, descriptor: int) -> None:
+def _keep_mode(folder: int, name: str, descriptor: int) -> str:
+    """Give the new file owner and mode of the old one; what of the old one is lost, in words."""
     try:
         old = os.stat(name, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:
-        return
-    with contextlib.suppress(PermissionError):  # another owner's file: the mode is what matters
-        os.fchown(descriptor, old.st_uid, old.st_gid)
+        return ""
+    notes: list[str] = []
+    if old.st_nlink > 1:
+        others = "another name" if old.st_nlink == 2 else f"{old.st_nlink - 1} other names"
+        notes.append(f"It had {others} (hard links), under which the old text stays.")
+    # Each by itself: another's owner cannot be kept, a group often can.
+    for owner, group in ((-1, old.st_gid), (old.st_uid, -1)):
+        with contextlib.suppress(PermissionError):
+            os.fchown(descriptor, owner, group)
+    new = os.fstat(descriptor)
+    if (new.st_uid, new.st_gid) != (old.st_uid, old.st_gid):
+        notes.append("It belonged to another user or group, which could not be kept.")
     os.fchmod(descriptor, stat.S_IMODE(old.st_mode))
+    return " ".join(notes)
 
 
 def _failure(target: Path, error: OSError) -> ToolFailure:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
+from app.agent.policy import Sightings
 from app.clock import Clock
 
 ToolInput: TypeAlias = Mapping[str, Any]
@@ -15,6 +16,12 @@ ToolInput: TypeAlias = Mapping[str, Any]
 
 MAX_RESULT_CHARACTERS = 30_000
 """Longer results are cut for the model; the whole goes to a file that the result names."""
+
+
+INTERRUPTED_RESULT = "The person interrupted this call; it did not finish."
+LIVE_LINES = 40
+LIVE_CHARACTERS = 4_000
+"""Of a call that still runs, what `progress` gets at a time."""
 
 
 class ToolFailure(Exception):
@@ -29,6 +36,15 @@ class ToolResult:
     is_error: bool = False
     details: Mapping[str, Any] | str | None = None
     """`toolUseResult` of the transcript, in the shapes of transcripts.md a5."""
+
+
+class ToolInterrupted(asyncio.CancelledError):
+    """The call was cancelled, as by any `CancelledError`; `partial` is what it had done by then,
+    an error result that says that the call did not finish."""
+
+    def __init__(self, partial: ToolResult) -> None:
+        super().__init__()
+        self.partial = partial
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +108,9 @@ class ToolContext:
     todos: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     hidden: Callable[[Path], bool] = _nothing_hidden
     """Whether a search leaves this file out (what a deny rule for Read names)."""
+    sightings: Sightings = field(default_factory=Sightings)
+    """Where the paths of the calls led when they were judged: the policy's own object, so that a
+    link that was turned elsewhere since is not followed."""
 
 
 class Tool(Protocol):
@@ -111,9 +130,11 @@ class Tool(Protocol):
     async def run(
         self, arguments: ToolInput, context: ToolContext, progress: Callable[[str], None]
     ) -> ToolResult:
-        """Carry the call out. `progress` gets text as it appears (the shell's live output).
+        """Carry the call out. `progress` gets the live output of a shell as it grows: each time the
+        newest end of all there is so far, at most `LIVE_LINES` and `LIVE_CHARACTERS`, to be shown
+        in the place of what it got before.
 
         Raises `ToolFailure` for anything the model should know. Cancelling ends whatever it has
-        started.
+        started; a tool that has something to show by then raises `ToolInterrupted`.
         """
         ...

@@ -9,12 +9,25 @@ from pathlib import Path
 from typing import Any
 
 from app.agent.tools.arguments import checked, clean, title_of
-from app.agent.tools.base import ToolContext, ToolFailure, ToolInput, ToolResult
+from app.agent.tools.base import (
+    INTERRUPTED_RESULT,
+    ToolContext,
+    ToolFailure,
+    ToolInput,
+    ToolInterrupted,
+    ToolResult,
+)
 from app.agent.tools.paths import reason_of
 from app.agent.tools.process_group import end_shell
 from app.agent.tools.shell_environment import shell_environment
 from app.agent.tools.shell_output import private_file
-from app.agent.tools.shell_runner import Finished, run_command, start, wrapped
+from app.agent.tools.shell_runner import (
+    CommandInterrupted,
+    Finished,
+    run_command,
+    start,
+    wrapped,
+)
 
 DEFAULT_TIMEOUT_MS = 120_000
 LONGEST_TIMEOUT_MS = 600_000
@@ -71,14 +84,13 @@ class BashTool:
         environment = shell_environment(os.environ)
         if values.get("run_in_background"):
             return await _in_background(command, cwd, environment, context, notice)
-        finished = await run_command(
-            command,
-            cwd,
-            environment,
-            context.scratch,
-            values.get("timeout", DEFAULT_TIMEOUT_MS) / 1000,
-            progress,
-        )
+        limit = values.get("timeout", DEFAULT_TIMEOUT_MS) / 1000
+        try:
+            finished = await run_command(
+                command, cwd, environment, context.scratch, limit, progress
+            )
+        except CommandInterrupted as interrupted:
+            raise ToolInterrupted(_cut_short(interrupted.finished, notice)) from None
         context.cwd = finished.cwd or cwd
         return _result(finished, notice)
 
@@ -143,12 +155,25 @@ def _result(finished: Finished, notice: str) -> ToolResult:
     if not output.strip():
         output = "" if status else "(The command printed nothing.)"
     parts = [notice, status, output, _left_running(finished.left_running)]
-    details = _details(finished.text, interrupted=finished.timed_out)
+    details = _output_details(finished, interrupted=finished.timed_out)
+    return ToolResult(_joined(parts), is_error=bool(status), details=details)
+
+
+def _cut_short(finished: Finished, notice: str) -> ToolResult:
+    content = _joined([notice, finished.text.strip("\n"), INTERRUPTED_RESULT])
+    return ToolResult(content, is_error=True, details=_output_details(finished, interrupted=True))
+
+
+def _joined(parts: list[str]) -> str:
+    return clean("\n".join(part for part in parts if part))
+
+
+def _output_details(finished: Finished, *, interrupted: bool) -> dict[str, Any]:
+    details = _details(finished.text, interrupted=interrupted)
     if finished.output_path is not None:
         details["persistedOutputPath"] = str(finished.output_path)
         details["persistedOutputSize"] = finished.output_size
-    content = clean("\n".join(part for part in parts if part))
-    return ToolResult(content, is_error=bool(status), details=details)
+    return details
 
 
 def _status(finished: Finished) -> str:

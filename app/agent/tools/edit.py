@@ -67,12 +67,15 @@ class EditTool:
             raise ToolFailure("`old_string` and `new_string` are the same; there is no change.")
         if not values["old_string"]:
             raise ToolFailure("`old_string` is empty. Use Write to make a new file.")
-        return await asyncio.to_thread(_edit, locate(values["file_path"], context), values, context)
+        path = locate(values["file_path"], context)
+        return await asyncio.to_thread(_edit, path, arguments, values, context)
 
 
-def _edit(path: Path, values: dict[str, Any], context: ToolContext) -> ToolResult:
+def _edit(
+    path: Path, arguments: ToolInput, values: dict[str, Any], context: ToolContext
+) -> ToolResult:
     regular_file(path)
-    target = writable_target(path, context)
+    target = writable_target(path, arguments, context)
     data = read_whole(target)
     require_fresh(context, target, data)
     if is_binary(data):
@@ -81,7 +84,7 @@ def _edit(path: Path, values: dict[str, Any], context: ToolContext) -> ToolResul
     everywhere = bool(values.get("replace_all", False))
     text, count = replaced(file.text, values["old_string"], values["new_string"], everywhere)
     new = file.encode(text)
-    write_atomic(target, new)
+    note = write_atomic(target, new)
     remember(context, target, new)
     details = {
         "filePath": str(target),
@@ -93,7 +96,8 @@ def _edit(path: Path, values: dict[str, Any], context: ToolContext) -> ToolResul
         "replaceAll": everywhere,
     }
     places = "1 place" if count == 1 else f"{count} places"
-    return ToolResult(f"Edited {shown(target, context)}: {places} changed.", details=details)
+    done = f"Edited {shown(target, context)}: {places} changed. {note}"
+    return ToolResult(done.rstrip(), details=details)
 
 
 def replaced(text: str, old: str, new: str, everywhere: bool) -> tuple[str, int]:

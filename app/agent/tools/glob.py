@@ -12,7 +12,7 @@ from app.agent.path_policy import glob_base
 from app.agent.tools import ripgrep
 from app.agent.tools.arguments import checked, title_of
 from app.agent.tools.base import ToolContext, ToolInput, ToolResult
-from app.agent.tools.paths import locate, shown
+from app.agent.tools.paths import locate, settled, shown
 
 MOST_FILES = 100
 
@@ -48,7 +48,7 @@ class GlobTool:
     ) -> ToolResult:
         values = checked(self, arguments)
         base, pattern = glob_base(values["pattern"], values.get("path", "."))
-        folder = locate(base, context)
+        folder = settled(locate(base, context), arguments, context)
         options = ["--files", "--null", "--hidden", "--glob=!.git", f"--glob={pattern}"]
         found = await ripgrep.search(options, folder)
         paths = await asyncio.to_thread(_newest_first, folder, found.records(b"\0"))

@@ -17,7 +17,7 @@ from app.agent.tools.base import (
     ToolInput,
     ToolResult,
 )
-from app.agent.tools.paths import locate, shown
+from app.agent.tools.paths import locate, settled, shown
 
 LINE_BYTES = 500
 _CONTEXT_OPTIONS = ("-A", "-B", "-C")
@@ -71,7 +71,7 @@ class GrepTool:
         self, arguments: ToolInput, context: ToolContext, progress: Callable[[str], None]
     ) -> ToolResult:
         values = checked(self, arguments)
-        place = locate(values.get("path", "."), context)
+        place = settled(locate(values.get("path", "."), context), arguments, context)
         if not place.exists():
             raise ToolFailure(f"{clean(str(place))} does not exist.")
         folder, target = (place, ".") if place.is_dir() else (place.parent, place.name)

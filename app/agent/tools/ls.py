@@ -11,7 +11,7 @@ from typing import Any
 
 from app.agent.tools.arguments import checked, clean, title_of
 from app.agent.tools.base import ToolContext, ToolFailure, ToolInput, ToolResult
-from app.agent.tools.paths import locate, reason_of, shown
+from app.agent.tools.paths import locate, open_resolved, reason_of, settled, shown
 
 MOST_ENTRIES = 1000
 
@@ -50,7 +50,8 @@ class LsTool:
     ) -> ToolResult:
         values = checked(self, arguments)
         folder = locate(values.get("path", "."), context)
-        names = await asyncio.to_thread(_names, folder, values.get("ignore", ()))
+        target = settled(folder, arguments, context)
+        names = await asyncio.to_thread(_names, target, values.get("ignore", ()))
         heading = clean(f"{shown(folder, context)}/")
         more = len(names) - MOST_ENTRIES
         lines = [heading, *(f"  {name}" for name in names[:MOST_ENTRIES])]
@@ -66,23 +67,29 @@ def _names(folder: Path, ignore: Sequence[str]) -> list[str]:
     folders: list[str] = []
     others: list[str] = []
     try:
-        with os.scandir(folder) as entries:
+        descriptor = open_resolved(folder, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError as error:
+        raise ToolFailure(f"{clean(str(folder))} cannot be listed: {reason_of(error)}.") from error
+    try:
+        with os.scandir(descriptor) as entries:
             for entry in entries:
                 if any(fnmatch.fnmatchcase(entry.name, pattern) for pattern in ignore):
                     continue
                 if entry.is_symlink():
-                    others.append(f"{entry.name} -> {_aim(entry.path)}")
+                    others.append(f"{entry.name} -> {_aim(entry.name, descriptor)}")
                 elif entry.is_dir(follow_symlinks=False):
                     folders.append(f"{entry.name}/")
                 else:
                     others.append(entry.name)
     except OSError as error:
         raise ToolFailure(f"{clean(str(folder))} cannot be listed: {reason_of(error)}.") from error
+    finally:
+        os.close(descriptor)
     return [clean(name) for name in sorted(folders) + sorted(others)]
 
 
-def _aim(link: str) -> str:
+def _aim(link: str, folder: int) -> str:
     try:
-        return str(Path(link).readlink())
+        return os.readlink(link, dir_fd=folder)
     except OSError:
         return "?"

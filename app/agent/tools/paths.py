@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from app.agent.tools.arguments import clean
-from app.agent.tools.base import ToolContext, ToolFailure
+from app.agent.tools.base import ToolContext, ToolFailure, ToolInput
 
 
 def locate(text: str, context: ToolContext) -> Path:
@@ -32,6 +32,46 @@ def real(path: Path) -> Path:
     except (OSError, ValueError) as error:
         raise ToolFailure(f"{clean(str(path))} cannot be resolved: {error}.") from error
     return resolved
+
+
+def settled(path: Path, arguments: ToolInput, context: ToolContext) -> Path:
+    """`path` with every link resolved, which must be where the call led when it was judged.
+
+    Raises `ToolFailure` where a link was turned elsewhere since, or for a loop of links.
+    """
+    now = real(path)
+    judged = context.sightings.of(arguments)
+    if judged is not None and judged != now:
+        raise ToolFailure(
+            f"{clean(str(path))} led to {clean(str(judged))} when this call was allowed, and leads "
+            f"to {clean(str(now))} now. Nothing was done."
+        )
+    return now
+
+
+def open_resolved(path: Path, flags: int) -> int:
+    """A descriptor of the resolved `path`, opened folder by folder and through no link.
+
+    So it is what `path` was resolved to, whatever links were put in its way since. Raises
+    `OSError`; a link is one.
+    """
+    flags |= os.O_NOFOLLOW | os.O_CLOEXEC
+    # Where there is no O_PATH a folder must be readable to be gone through.
+    through = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC | getattr(os, "O_PATH", os.O_RDONLY)
+    parts = path.parts[1:]
+    if not parts:
+        return os.open(path, flags)
+    folder = os.open(path.anchor, through)
+    for part in parts[:-1]:
+        try:
+            below = os.open(part, through, dir_fd=folder)
+        finally:
+            os.close(folder)
+        folder = below
+    try:
+        return os.open(parts[-1], flags, dir_fd=folder)
+    finally:
+        os.close(folder)
 
 
 def shown(path: Path, context: ToolContext) -> str:

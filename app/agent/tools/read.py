@@ -12,13 +12,13 @@ from typing import Any, BinaryIO
 
 from app.agent.tools.arguments import checked, clean, title_of
 from app.agent.tools.base import ToolContext, ToolFailure, ToolInput, ToolResult
-from app.agent.tools.paths import locate, real
+from app.agent.tools.paths import locate, settled
 from app.agent.tools.text_file import (
     WHOLE_FILE_BYTES,
     decode,
     encoding_of,
     is_binary,
-    open_regular,
+    open_judged,
     remember,
 )
 
@@ -84,14 +84,14 @@ class ReadTool:
         self, arguments: ToolInput, context: ToolContext, progress: Callable[[str], None]
     ) -> ToolResult:
         values = checked(self, arguments)
-        path = real(locate(values["file_path"], context))
+        path = settled(locate(values["file_path"], context), arguments, context)
         first = max(1, values.get("offset", 1))
         count = values.get("limit", DEFAULT_LINES)
         return await asyncio.to_thread(_read, path, first, count, context)
 
 
 def _read(path: Path, first: int, count: int, context: ToolContext) -> ToolResult:
-    with os.fdopen(open_regular(path), "rb") as file:
+    with os.fdopen(open_judged(path), "rb") as file:
         size = os.fstat(file.fileno()).st_size
         sample = file.read(8192)
         file.seek(0)

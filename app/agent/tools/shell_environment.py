@@ -6,8 +6,12 @@ import re
 from collections.abc import Mapping
 
 _SECRET_NAME = re.compile(
-    r"""ANTHROPIC_.* | AWS_.* | .*TOKEN | .*TOKEN_.* | .*SECRET.* | .*PASSW(OR)?D.* | .*PASSPHRASE.*
-    | .*CREDENTIALS? | .*API_?KEY.* | .*_KEY | .*_PAT | .*_AUTH | .*_DSN | PGPASS.*""",
+    r"""ANTHROPIC_.* | AWS_.* | .*TOKENS? | .*TOKEN_.* | .*SECRET.* | .*PASSW(OR)?D.*
+    | .*PASS_?(PHRASE|CODE|KEY).* | (?!.*ASKPASS).*PASS(ES)? | .*PASS_(FILE|B64|BASE64) | PGPASS.*
+    | (?!(OLD)?PWD$).*PWD | .*_PW | .*_PIN | .*CRED(ENTIAL)?S? | .*API_?KEY.* | .*_KEYS?
+    | .*PRIVATE_?KEY.* | .*ACCESS_?KEY.* | .*_PAT | .*_AUTH | .*_JWT | .*_SAS | .*_DSN
+    | .*_COOKIES? | .*_WEBHOOK(_.*)?
+    | .*CONN(ECTION)?_?STR(ING)?""",
     re.IGNORECASE | re.VERBOSE,
 )
 _SECRET_VALUE = re.compile(r"[a-z][a-z0-9+.-]*://[^/\s:@]*:[^/\s@]+@", re.IGNORECASE)

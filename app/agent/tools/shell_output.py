@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO
 
-from app.agent.tools.base import MAX_RESULT_CHARACTERS
+from app.agent.tools.base import LIVE_CHARACTERS, LIVE_LINES, MAX_RESULT_CHARACTERS
 
 NOTICE_CHARACTERS = 500
 """Left free in a result for the notices around the output."""
@@ -123,7 +123,7 @@ class OutputKeeper:
 
 
 class LiveText:
-    """Hands text on at most once a frame, however fast it comes."""
+    """Hands on the newest end of a growing text, at most once a frame, however fast it grows."""
 
     def __init__(
         self, emit: Callable[[str], None], now: Callable[[], float], interval: float = 1 / 60
@@ -131,18 +131,24 @@ class LiveText:
         self._emit = emit
         self._now = now
         self._interval = interval
-        self._pending = ""
+        self._end = ""
         self._last = float("-inf")
+        self.waiting = False
+        """There is text that was not handed on yet."""
 
     def add(self, text: str) -> None:
-        """Hand `text` on now or with what follows; of a flood only the newest part is kept."""
-        self._pending = (self._pending + text)[-MAX_RESULT_CHARACTERS:]
+        """The text has grown by this: it is handed on now or with what follows."""
+        if not text:
+            return
+        self._end = (self._end + text)[-LIVE_CHARACTERS:]
+        self.waiting = True
         if self._now() - self._last >= self._interval:
             self.flush()
 
     def flush(self) -> None:
-        """Hand on what is pending."""
-        if self._pending:
-            text, self._pending = self._pending, ""
+        """Hand on what is waiting."""
+        if self.waiting:
+            self.waiting = False
             self._last = self._now()
-            self._emit(text)
+            self._end = "".join(self._end.splitlines(keepends=True)[-LIVE_LINES:])
+            self._emit(self._end)

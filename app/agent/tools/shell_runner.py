@@ -8,9 +8,11 @@ import os
 import shlex
 import shutil
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+import psutil
 
 from app.agent.tools.arguments import clean
 from app.agent.tools.base import ToolFailure
@@ -21,6 +23,8 @@ from app.agent.tools.shell_output import LiveText, OutputKeeper, private_file
 DRAIN = 0.15
 """Seconds in which output that is already in the pipe is taken after the shell has exited."""
 _PIECE = 1 << 16
+_MOST_PIECES = 64
+_FRAME = 1 / 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +39,14 @@ class Finished:
     left_running: tuple[str, ...]
     cwd: Path | None
     """Where the shell was at its end; None where it could not say."""
+
+
+class CommandInterrupted(asyncio.CancelledError):
+    """The command was cancelled and ended; `finished` tells what it had printed by then."""
+
+    def __init__(self, finished: Finished) -> None:
+        super().__init__()
+        self.finished = finished
 
 
 def shell_program() -> str:
@@ -91,7 +103,8 @@ async def run_command(
     """Run `command` for at most `timeout` seconds; then, or when cancelled, all of it is ended.
 
     It returns when the shell itself has exited: a background child that still holds the output
-    is named and left alone. Raises `ToolFailure` where the command cannot be started.
+    is named and left alone. Raises `ToolFailure` where the command cannot be started, and
+    `CommandInterrupted` when cancelled.
     """
     try:
         report = private_file(scratch, "cwd")
@@ -106,28 +119,59 @@ async def run_command(
             process = await start(wrapped(command, report), cwd, environment, writer)
         finally:
             os.close(writer)
-        with _Pump(reader, keeper, live) as pump:
-            timed_out = await _wait(process, timeout, reader)
-            drained = await pump.drain(DRAIN)
-        left = await asyncio.to_thread(family, process.pid, None if drained else reader)
-        if left and not drained:
-            await _hand_over(reader)
+        try:
+            timed_out, left = await _carry_through(process, timeout, reader, keeper, live)
+        except asyncio.CancelledError:
+            live.add(keeper.close())
+            raise CommandInterrupted(_finished(process, keeper)) from None
         live.add(keeper.close())
-        return Finished(
-            code=process.returncode or 0,
-            timed_out=timed_out,
-            text=keeper.text(),
-            output_path=keeper.path,
-            output_size=keeper.size,
-            left_running=tuple(named(member) for member in left),
-            cwd=_reported(report),
-        )
+        return _finished(process, keeper, timed_out, left, _reported(report))
     finally:
         live.flush()
         keeper.close()
         os.close(reader)
         if report is not None:
             report.unlink(missing_ok=True)
+
+
+async def _carry_through(
+    process: asyncio.subprocess.Process,
+    timeout: float,
+    reader: int,
+    keeper: OutputKeeper,
+    live: LiveText,
+) -> tuple[bool, list[psutil.Process]]:
+    """Wait for the shell and take its output; whether it had to be ended for time, and which of
+    its children are left."""
+    with _Pump(reader, keeper, live) as pump:
+        try:
+            timed_out = await _wait(process, timeout, reader)
+            drained = await pump.drain(DRAIN)
+        except asyncio.CancelledError:
+            pump.take_what_is_there()
+            raise
+    left = await asyncio.to_thread(family, process.pid, None if drained else reader)
+    if left and not drained:
+        await _hand_over(reader)
+    return timed_out, left
+
+
+def _finished(
+    process: asyncio.subprocess.Process,
+    keeper: OutputKeeper,
+    timed_out: bool = False,
+    left: Sequence[psutil.Process] = (),
+    cwd: Path | None = None,
+) -> Finished:
+    return Finished(
+        code=process.returncode or 0,
+        timed_out=timed_out,
+        text=keeper.text(),
+        output_path=keeper.path,
+        output_size=keeper.size,
+        left_running=tuple(named(member) for member in left),
+        cwd=cwd,
+    )
 
 
 class _Pump:
@@ -139,6 +183,7 @@ class _Pump:
         self._live = live
         self._loop = asyncio.get_running_loop()
         self._ended = asyncio.Event()
+        self._later: asyncio.TimerHandle | None = None
 
     def __enter__(self) -> _Pump:
         self._loop.add_reader(self._reader, self._move)
@@ -146,6 +191,8 @@ class _Pump:
 
     def __exit__(self, *_: object) -> None:
         self._loop.remove_reader(self._reader)
+        if self._later is not None:
+            self._later.cancel()
 
     def _move(self) -> bool:
         try:
@@ -157,7 +204,20 @@ class _Pump:
             self._loop.remove_reader(self._reader)
             return False
         self._live.add(self._keeper.take(data))
+        if self._live.waiting and self._later is None:
+            # Nothing may follow for long: what came within the frame is shown after it.
+            self._later = self._loop.call_later(_FRAME, self._show)
         return True
+
+    def _show(self) -> None:
+        self._later = None
+        self._live.flush()
+
+    def take_what_is_there(self) -> None:
+        """Take what is in the pipe, without waiting; a child that prints on is not followed."""
+        for _ in range(_MOST_PIECES):
+            if not self._move():
+                return
 
     async def drain(self, seconds: float) -> bool:
         """Take what is left, for `seconds` at most; whether that was the end of the output."""
@@ -200,6 +260,8 @@ async def _hand_over(reader: int) -> None:
             stdout=asyncio.subprocess.DEVNULL,
             stderr=asyncio.subprocess.DEVNULL,
             cwd="/",
+            # It outlives us: what is in our own environment is not for it.
+            env={"PATH": os.defpath},
             start_new_session=True,
         )
         await helper.wait()

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from app.agent.tools.arguments import clean
 from app.agent.tools.base import ToolContext, ToolFailure
-from app.agent.tools.paths import reason_of
+from app.agent.tools.paths import open_resolved, real, reason_of
 
 WHOLE_FILE_BYTES = 10_000_000
 """Larger files are read piece by piece and cannot be edited."""
@@ -109,13 +109,21 @@ def open_regular(path: Path) -> int:
 
     Raises `ToolFailure` as `regular_file` does.
     """
+    return open_judged(real(path))
+
+
+def open_judged(path: Path) -> int:
+    """`open_regular` of a resolved path, through no link that was put in its way since."""
     regular_file(path)
+    name = clean(str(path))
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        descriptor = open_resolved(path, os.O_RDONLY | os.O_NONBLOCK)
     except OSError as error:
-        raise ToolFailure(f"{clean(str(path))} cannot be read: {reason_of(error)}.") from error
+        if path.resolve() != path:
+            raise ToolFailure(f"{name} was replaced by a link meanwhile.") from error
+        raise ToolFailure(f"{name} cannot be read: {reason_of(error)}.") from error
     try:
-        refuse_special(os.fstat(descriptor), clean(str(path)))
+        refuse_special(os.fstat(descriptor), name)
     except ToolFailure:
         os.close(descriptor)
         raise
@@ -123,8 +131,11 @@ def open_regular(path: Path) -> int:
 
 
 def read_whole(path: Path) -> bytes:
-    """All bytes of a plain file of at most `WHOLE_FILE_BYTES`. Raises `ToolFailure`."""
-    with os.fdopen(open_regular(path), "rb") as file:
+    """All bytes of a plain file of at most `WHOLE_FILE_BYTES` at the resolved `path`.
+
+    Raises `ToolFailure`.
+    """
+    with os.fdopen(open_judged(path), "rb") as file:
         data = file.read(WHOLE_FILE_BYTES + 1)
     if len(data) > WHOLE_FILE_BYTES:
         raise ToolFailure(

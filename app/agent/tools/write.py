@@ -45,11 +45,11 @@ class WriteTool:
     ) -> ToolResult:
         values = checked(self, arguments)
         path = locate(values["file_path"], context)
-        return await asyncio.to_thread(_write, path, values["content"], context)
+        return await asyncio.to_thread(_write, path, arguments, values["content"], context)
 
 
-def _write(path: Path, content: str, context: ToolContext) -> ToolResult:
-    target = writable_target(path, context)
+def _write(path: Path, arguments: ToolInput, content: str, context: ToolContext) -> ToolResult:
+    target = writable_target(path, arguments, context)
     try:
         new = content.encode("utf-8")
     except UnicodeEncodeError as error:
@@ -62,7 +62,7 @@ def _write(path: Path, content: str, context: ToolContext) -> ToolResult:
         if data:
             require_fresh(context, target, data)
         old = decode(data)
-    write_atomic(target, new)
+    note = write_atomic(target, new)
     remember(context, target, new)
     before = "" if old is None else old.text
     details = {
@@ -74,4 +74,5 @@ def _write(path: Path, content: str, context: ToolContext) -> ToolResult:
     }
     done = "Created" if old is None else "Replaced the text of"
     lines = content.count("\n") + (0 if content.endswith("\n") or not content else 1)
-    return ToolResult(f"{done} {shown(target, context)} ({lines} lines).", details=details)
+    text = f"{done} {shown(target, context)} ({lines} lines). {note}".rstrip()
+    return ToolResult(text, details=details)

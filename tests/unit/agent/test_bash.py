@@ -11,7 +11,14 @@ from typing import Any
 import psutil
 import pytest
 
-from app.agent.tools.base import MAX_RESULT_CHARACTERS, ToolContext, ToolFailure
+from app.agent.tools.base import (
+    INTERRUPTED_RESULT,
+    MAX_RESULT_CHARACTERS,
+    ToolContext,
+    ToolFailure,
+    ToolInterrupted,
+    ToolResult,
+)
 from app.agent.tools.bash import BashTool
 from app.agent.tools.shell_background import ShellTasks
 from app.agent.tools.shell_environment import shell_environment
@@ -97,6 +104,35 @@ async def test_noisy_child_lives_on_and_its_ticks_are_shown(context: ToolContext
     await asyncio.sleep(0.3)
     assert child.is_running()
     assert child.status() != psutil.STATUS_ZOMBIE
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="only Linux tells")
+async def test_helper_for_left_children_gets_no_secret(
+    context: ToolContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-not-a-real-key")
+    mark = f"{context.root}/never"
+    await call(BashTool(), context, command=f"(exec -a {mark} sleep 74) & sleep 0.1")
+    child = next(p for p in psutil.process_iter() if mark in " ".join(_words_of(p)))
+    pipe = str(Path(f"/proc/{child.pid}/fd/1").readlink())
+    environments = [p.environ() for p in psutil.process_iter() if pipe == _input_of(p)]
+    child.kill()
+    assert environments
+    assert all("ANTHROPIC_API_KEY" not in environment for environment in environments)
+
+
+def _words_of(process: psutil.Process) -> list[str]:
+    try:
+        return process.cmdline()
+    except psutil.Error:
+        return []
+
+
+def _input_of(process: psutil.Process) -> str:
+    try:
+        return str(Path(f"/proc/{process.pid}/fd/0").readlink())
+    except OSError:
+        return ""
 
 
 async def test_no_terminal_can_be_read(context: ToolContext) -> None:
@@ -207,6 +243,33 @@ async def test_cancelling_leaves_nothing_behind(context: ToolContext) -> None:
     assert _processes_in(context.root) == []
 
 
+async def test_interrupted_call_keeps_its_output(context: ToolContext) -> None:
+    begun = asyncio.Event()
+    partial: list[ToolResult] = []
+
+    async def run() -> None:
+        try:
+            await BashTool().run(
+                {"command": "printf so; printf ' far'; sleep 73"}, context, lambda _: begun.set()
+            )
+        except ToolInterrupted as interrupted:
+            partial.append(interrupted.partial)
+            raise
+
+    job = asyncio.create_task(run())
+    await begun.wait()
+    job.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await job
+    assert job.cancelled()
+    (result,) = partial
+    assert result.is_error
+    assert text_of(result) == f"so far\n{INTERRUPTED_RESULT}"
+    assert details_of(result)["interrupted"] is True
+    assert details_of(result)["stdout"] == "so far"
+    assert "so far" in text_of(await call(BashTool(), context, command="echo so far"))
+
+
 async def test_fifty_runs_leak_no_descriptor_and_no_task(context: ToolContext) -> None:
     await call(BashTool(), context, command="true")
     before = len(list(Path("/proc/self/fd").iterdir())), len(asyncio.all_tasks())
@@ -220,7 +283,23 @@ async def test_fifty_runs_leak_no_descriptor_and_no_task(context: ToolContext) -
 async def test_progress_gets_the_text_as_it_comes(context: ToolContext) -> None:
     pieces: list[str] = []
     await BashTool().run({"command": "echo one; sleep 0.2; echo two"}, context, pieces.append)
-    assert pieces == ["one\n", "two\n"]
+    assert pieces == ["one\n", "one\ntwo\n"]
+
+
+async def test_progress_does_not_wait_for_more_output(context: ToolContext) -> None:
+    both = asyncio.Event()
+
+    def progress(text: str) -> None:
+        if "two" in text:
+            both.set()
+
+    command = {"command": "echo one; echo two; sleep 72"}
+    job = asyncio.create_task(BashTool().run(command, context, progress))
+    async with asyncio.timeout(5):
+        await both.wait()
+    job.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await job
 
 
 async def test_background_command_is_read_and_killed(tmp_path: Path) -> None:
@@ -268,11 +347,18 @@ async def test_close_ends_background_commands_and_what_they_left(tmp_path: Path)
 
 
 def test_environment_holds_no_secret() -> None:
-    kept = {"PATH": "/bin", "HOME": "/h", "LANG": "C", "VIRTUAL_ENV": "/v", "SSH_AUTH_SOCK": "/s"}
+    kept = {
+        "PATH": "/bin", "HOME": "/h", "LANG": "C", "VIRTUAL_ENV": "/v", "SSH_AUTH_SOCK": "/s",
+        "PWD": "/p", "SSH_ASKPASS": "/usr/bin/ask", "KEYBOARD": "de", "PINENTRY": "tty",
+    }  # fmt: skip
     dropped = [
         "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "OPENAI_API_KEY", "GITHUB_TOKEN", "GH_TOKEN",
         "AWS_PROFILE", "AWS_SECRET_ACCESS_KEY", "DB_PASSWORD", "MY_SECRET_THING", "STRIPE_KEY",
-        "npm_token", "BASH_ENV", "BASH_FUNC_ls%%", "CDPATH", "SHELLOPTS",
+        "npm_token", "MYSQL_PWD", "MYSQLPWD", "DB_PASS", "SSHPASS", "PGPASSWORD", "PGPASSFILE",
+        "GPG_PASSPHRASE", "APP_PASSCODE", "DB_PW", "CARD_PIN", "AWS_CREDS", "X_CRED",
+        "SIGNING_KEYS", "GH_TOKENS", "PRIVATE_KEY_PEM", "SESSION_COOKIE", "SERVICE_JWT",
+        "SLACK_WEBHOOK_URL", "AZURE_CONNECTION_STRING", "BASH_ENV", "BASH_FUNC_ls%%",
+        "CDPATH", "SHELLOPTS",
     ]  # fmt: skip
     secrets = dict.fromkeys(dropped, "x")
     address = {"DATABASE_URL": "postgres://me:pw@host/db"}

@@ -254,6 +254,7 @@ async def test_interrupting_tools_gives_every_call_one_result(tmp_path: Path) ->
         ("t2", True),
         ("t3", True),
     ]
+    assert "begun" in str(found[1]["content"])
     assert text_of(play.records()[-1].data) == INTERRUPTED_FOR_TOOL
     await play.turn("go on")
     content = play.provider.requests[1].messages[2]["content"]

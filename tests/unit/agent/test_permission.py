@@ -79,6 +79,27 @@ def test_default_mode(tool: str, arguments: dict[str, Any], verdict: str, policy
         (".git/hooks/pre-commit", "ask"),
         (".reverie/settings.toml", "ask"),
         ("sub/.claude/settings.json", "ask"),
+        (".cargo/config.toml", "ask"),
+        (".devcontainer/devcontainer.json", "ask"),
+        (".devcontainer.json", "ask"),
+        (".cursor/rules/x.mdc", "ask"),
+        (".exrc", "ask"),
+        (".vimrc", "ask"),
+        (".zed/tasks.json", "ask"),
+        (".vscode/tasks.json", "ask"),
+        (".idea/workspace.xml", "ask"),
+        (".husky/pre-commit", "ask"),
+        (".github/workflows/ci.yml", "ask"),
+        (".github/actions/x/action.yml", "ask"),
+        (".gitlab-ci.yml", "ask"),
+        ("lefthook.yml", "ask"),
+        ("mise.toml", "ask"),
+        ("x.code-workspace", "ask"),
+        ("sitecustomize.py", "ask"),
+        (".env~", "ask"),
+        ("Makefile", "allow"),
+        (".github/ISSUE_TEMPLATE.md", "allow"),
+        ("docs/github/workflows/a.md", "allow"),
         (".bashrc", "ask"),
         ("../other/o.txt", "ask"),
         ("src/out/new", "ask"),
@@ -201,6 +222,13 @@ def test_path_patterns(pattern: str, path: str, matches: bool) -> None:
         ("pytest -q tests", "Bash(pytest:*)"),
         ("cargo test", "Bash(cargo test:*)"),
         ("git status", "Bash(git status:*)"),
+        ("git diff", "Bash(git diff)"),
+        ("git log -p", "Bash(git log -p)"),
+        ("git branch", "Bash(git branch)"),
+        ("gradle test", "Bash(gradle test)"),
+        ("go test -exec ./x ./y", "Bash(go test -exec ./x ./y)"),
+        ("pytest --basetemp=x", "Bash(pytest --basetemp=x)"),
+        ("npm run build --prefix ../x", "Bash(npm run build --prefix ../x)"),
         ("git push origin main", "Bash(git push origin main)"),
         ("rm -rf build", "Bash(rm -rf build)"),
         ("curl https://example.org", "Bash(curl https://example.org)"),
@@ -228,6 +256,65 @@ def test_suggestions_for_commands(command: str | None, rule: str | None, policy:
         assert judge("Bash", {"command": f"{command}; rm y"}, saved).verdict == "ask"
 
 
+@pytest.mark.parametrize(
+    ("prefix", "risky", "plain"),
+    [
+        ("git diff", "--output=README.md --ext-diff --no-index --outpu=x --textconv", "--stat -p"),
+        ("git log", "--output=x --ext-diff", "--oneline -n 3 -c"),
+        ("git show", "--output=x", "HEAD --stat"),
+        ("git branch", "-D -d -M -f -fD --delete --force --edit-description", "-a --list"),
+        ("git blame", "--contents=x", "a.py"),
+        ("git", "-c --exec-path=x --upload-pack=x", "status"),
+        ("git fetch", "--upload-pack=x --upload", "--all"),
+        ("git grep", "-O --open-files-in-pager", "-n x"),
+        ("pytest", "-p -c --basetemp=x --junitxml=x --junit-xml=x --rootdir=x -o", "-x -q -k a"),
+        ("npm test", "--prefix --pref=x --script-shell=x --node-options=x", "-- --out=x"),
+        ("npm run build", "--prefix=x -C", "-- --fast"),
+        ("cargo test", "--config=x --target-dir=x --manifest-path=x -Z", "--test x --release"),
+        ("go test", "-exec -toolexec -o -C -coverprofile=x --exec", "-run X -v -race ./..."),
+        ("ruff check", "--fix --config=x -o --output-file=x", "--output-format=json src"),
+        ("mypy", "--python-executable=x --python-exec --html-report=x --config-file=x", "src"),
+        ("eslint", "-c -o --fix --rulesdir=x --plugin=x -f --output-file", "src --quiet"),
+        ("jest", "-c --rootDir=x --globalSetup=x --outputFile=x --setupFilesAfterEnv=x", "-t a"),
+        ("vitest", "-c -r --coverage.reportsDirectory=x --config=x", "run"),
+        ("flake8", "--output-file=x --append-config=x --bug-report", "src"),
+    ],
+)
+def test_prefix_rules_leave_out_what_writes(
+    prefix: str, risky: str, plain: str, policy: Policy
+) -> None:
+    rules = _with(policy, allow=[f"Bash({prefix}:*)"])
+
+    def verdict(more: str) -> str:
+        return judge("Bash", {"command": f"{prefix} {more}"}, rules).verdict
+
+    assert verdict(plain) == "allow"
+    assert {option: verdict(option) for option in risky.split() if verdict(option) != "ask"} == {}
+
+
+def test_rule_that_names_the_option_allows_it(policy: Policy) -> None:
+    rules = _with(policy, allow=["Bash(git branch -D:*)", "Bash(git commit:*)", "Bash(gcc:*)"])
+    for command in ("git branch -D x", "git commit -m x", "gcc -o x y.c"):
+        assert judge("Bash", {"command": command}, rules).verdict == "allow"
+
+
+def test_bypass_does_not_open_what_cannot_be_resolved(policy: Policy) -> None:
+    bypass = _with(policy, Mode.BYPASS, deny=["Read(//srv/**)"])
+    assert judge("Read", {"file_path": "~root/x"}, bypass).verdict == "deny"
+    assert judge("Edit", {"file_path": "~root/x"}, bypass).verdict == "allow"
+
+
+def test_verdict_notes_where_the_path_led(policy: Policy) -> None:
+    arguments = {"file_path": "src/link.txt"}
+    assert policy.sightings.of(arguments) is None
+    judge("Read", arguments, policy)
+    assert policy.sightings.of(arguments) == Path(policy.root / ".env").resolve()
+    assert policy.sightings.of(dict(arguments)) is None
+    for number in range(100):
+        judge("Read", {"file_path": str(number)}, policy)
+    assert policy.sightings.of(arguments) is None
+
+
 def test_suggestions_for_other_tools(policy: Policy) -> None:
     path = str(policy.root / "src" / "a.py")
     rule = suggest_rule("Edit", {"file_path": path})
@@ -248,7 +335,12 @@ def test_suggestions_for_other_tools(policy: Policy) -> None:
     "name",
     [".env", ".env.local", ".ENV", "prod.env", ".envrc", "id_rsa", "id_ed25519", "a.pem", ".npmrc",
      ".pypirc", ".netrc", "_netrc", ".git-credentials", "credentials.json", "secrets.yaml",
-     ".ssh/config", ".aws/config", "x/.kube/config", ".bash_history", "server.key"],
+     ".ssh/config", ".aws/config", "x/.kube/config", ".bash_history", "server.key",
+     ".env~", ".env.bak", ".env.local.old", ".pypirc.bak", "key.pem.txt", "#.env#", ".netrc.1",
+     "id_rsa.bak", ".id_rsa.swp", "server.key.orig", "kubeconfig", "kubeconfig-prod.yaml",
+     "prod.kubeconfig", ".git/config", "sub/.git/config", ".git/modules/x/config", ".npmrc.save",
+     ".credentials.json", "credentials.json.bak", "secrets.txt", "passwords.csv", "a.tfvars",
+     "auth.json", "vault_pass.txt", "id_ed25519 copy", "prod.env.2"],
 )  # fmt: skip
 def test_secret_names(name: str) -> None:
     assert is_secret(Path(name))
@@ -258,7 +350,8 @@ def test_secret_names(name: str) -> None:
     "name",
     [".env.example", ".env.sample", ".env.template", "env.py", "environment", "id_rsa.pub",
      "id_generator.py", "keys.py", "token.py", "secrets.py", "README.md", "history.py",
-     "ssh/config"],
+     "ssh/config", "config", "notes.txt", "notes.bak", "README.md~", "kubeconfig.go", "Makefile",
+     ".github/ISSUE_TEMPLATE.md", "git/config", "keyboard.txt", "conftest.py", "v1.2"],
 )  # fmt: skip
 def test_plain_names(name: str) -> None:
     assert not is_secret(Path(name))

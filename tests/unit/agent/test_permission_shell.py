@@ -23,6 +23,14 @@ def policy(tmp_path_factory: pytest.TempPathFactory) -> Policy:
     (base / "p" / "inner").symlink_to("src")
     (base / "p" / "clean").mkdir()
     (base / "p" / "clean" / "a.txt").write_text("")
+    for name in ("links", "empty", "around/deep", "inside", "gits/.git", "plain/.git"):
+        (base / "p" / name).mkdir(parents=True)
+    (base / "p" / "links" / "notes.txt").symlink_to("/etc/passwd")
+    (base / "p" / "around" / "deep" / "back").symlink_to("../../links")
+    (base / "p" / "inside" / "a.txt").symlink_to("../src/a.py")
+    (base / "p" / "inside" / "again").symlink_to(".")
+    (base / "p" / "gits" / ".git" / "config").write_text("url = https://me:key@example.org/x\n")
+    (base / "p" / "plain" / ".git" / "config").write_text("url = https://example.org/x\n")
     return Policy(root=base / "p", home=base / "home")
 
 
@@ -95,6 +103,16 @@ _ASK = [
     "'", '"', "ls '", "$(", "ls \\", ")", "cat <",
     "cd docs && ls *", "cd docs && cat *",  # a file there is named like an option
     "{\U0001f680", "ls {\U0010ffff", "a{1..\U0001f680}", "$\U0001f680 x", "\U0001f680=1 ls",
+    # What links in a folder lead to.
+    "diff -N links empty", "diff links/ empty", "diff -r -N links empty", "diff src/a.py links",
+    "diff -r around empty", "ls -L links", "ls -RL links", "du -L links",
+    "grep -R x clean", "find -L links", "find -H links", "find links -follow", "tree -l links",
+    # Options that are read from a file.
+    "strings @opts", "strings -n 4 src/a.py", "sort --files0-from=x", "wc --files0-from=x",
+    "du --exclude-from=x", "grep --exclude-from=x y clean", "file --files-from x",
+    # Bash before 5.2 took `.` and `..` for what `.*` means.
+    "cat .*/other/o.txt", "ls .*", "cat */*/.*/../other/o.txt",
+    "cd s* && cat link.txt", "cd ?rc && ls", "cat .git/config", "grep -r url gits",
     "coproc ls", "time ls", "exec ls", "exec 3<.env", "sudo ls", "xargs cat", "env", "printenv",
 ]  # fmt: skip
 _ALLOW = [
@@ -109,6 +127,7 @@ _ALLOW = [
     "grep '/api/.env' src/a.py", "grep -n 'a$' src/a.py", "echo {}", 'grep "x\\"y" src/a.py',
     "cat ./src/./a.py", "grep --color=never code src/a.py", "grep -A3 -B 2 code src/a.py",
     "cat src/a.py src/../src/a.py", "echo 100%", "echo a~b", "echo größe", "which python",
+    "grep -rn x links", "diff -r inside clean", "grep -r url plain", "ls -la links", "du -a links",
     "sort -k2,2n -t: src/a.py", "tr a-z A-Z < src/a.py", "basename src/a.py .py", "echo a=b",
 ]  # fmt: skip
 
@@ -175,6 +194,17 @@ _FORBIDDEN = [
     "timeout 5 bash -c 'xargs rm'", "rm x '", "echo `rm x`", "git -C . push", "git push origin",
     "git --no-pager push", "git -c a=b push", "sudo git push", "exec rm x", "command rm x",
     "nice -n 5 rm x", "cat .env.x/a; rm y", "bash -lc 'env rm x'",
+    "env -S 'rm x'", "env -S'rm x'", "env -vS 'rm x'", "env -Srm x", "env --split-string='rm x'",
+    "trap 'rm x' EXIT", "trap 'ls; rm x' 0 1", "unshare rm x", "flock l rm x", "flock l -c 'rm x'",
+    "ssh h rm x", "ssh h 'cd y; rm x'", "su me -c 'rm x'", "watch 'rm x'", "script -c 'rm x' f",
+    "git -c alias.x='!rm x' x", "git rebase --exec 'rm x'", "git rebase -x 'rm x' main",
+    "git bisect run rm x", "git submodule foreach 'rm x'", "git difftool --extcmd='rm x'",
+    "echo 'rm x' | sh", "echo rm x | bash -s", "printf 'ls\\nrm x\\n' | sudo bash", "sh <<<'rm x'",
+    "bash <(echo rm x)", "echo 'rm x' >f; sh f", 'eval "$(echo rm x)"', "echo 'rm x' | ssh h",
+    "alias l='rm x'; l", "docker run i rm x", "uv run rm x", "npm exec -c 'rm x'", "npx rm x",
+    "python3 -c \"os.system('rm x')\"", "awk 'BEGIN { system(\"rm x\") }'", "busybox rm x",
+    "taskset 1 rm x", "setpriv --nnp rm x", "systemd-run rm x", "perl -e 'system q(rm x)'",
+    "parallel 'rm {}' ::: x", "tmux new 'rm x'", "ip netns exec n rm x", "sudo sh -c 'rm x'",
 ]  # fmt: skip
 
 
@@ -187,7 +217,10 @@ def test_deny_rules_see_through_dress(command: str, mode: Mode, policy: Policy) 
     assert verdict.rule in {"Bash(rm:*)", "Bash(git push:*)"}
 
 
-@pytest.mark.parametrize("command", ["git log", "echo rm", "ls rm", "rmdir x", "grep rm src/a.py"])
+@pytest.mark.parametrize("command", [
+    "git log", "echo rm", "ls rm", "rmdir x", "grep rm src/a.py", "echo 'rm x'", "grep 'rm x' a",
+    "git commit -m 'rm x'", "docker rm x", "python3 rm.py", "echo 'rm x' | wc",
+])  # fmt: skip
 def test_deny_rules_leave_others_alone(command: str, policy: Policy) -> None:
     rules = _with(policy, deny=["Bash(rm:*)", "Bash(git push:*)"], allow=["Bash"])
     assert _verdict(command, rules) == "allow"
@@ -198,6 +231,13 @@ def test_deny_beats_ask_beats_allow(policy: Policy) -> None:
     assert _verdict("git push", rules) == "deny"
     assert _verdict("git pull; ls", rules) == "ask"
     assert _verdict("make", rules) == "allow"
+
+
+def test_deny_rule_for_a_path(policy: Policy) -> None:
+    rules = _with(policy, Mode.BYPASS, deny=["Bash(./deploy.sh:*)"])
+    assert _verdict("./deploy.sh now", rules) == "deny"
+    assert _verdict("sudo ./deploy.sh", rules) == "deny"
+    assert _verdict("./other.sh", rules) == "allow"
 
 
 def test_file_rules_hold_in_the_shell(policy: Policy) -> None:
@@ -235,15 +275,35 @@ def test_shell_outside_the_project_asks(policy: Policy) -> None:
 
 
 def test_hostile_sizes_are_quick(policy: Policy) -> None:
-    rules = _with(policy, deny=["Bash(rm:*)"])
+    for link in ("l1", "l2"):
+        (policy.root / "clean" / link).symlink_to(".")
+    rules = _with(policy, deny=["Bash(rm:*)", "Read(private.txt)", "Edit(private.txt)"])
     started = time.monotonic()
     for command in (
         "(" * 15_000, "env " * 4_900, "$(" * 9_000, "ls;" * 6_000, "a" * 100_000, "{ " * 9_000,
         "bash -c '" + "env " * 4_000 + "'", "ls " + "'" * 15_001, "!" * 19_000, "<" * 19_000,
         "cd a;" * 3_000, "`" * 9_001, '"$(' * 6_000, "cat " + "*/" * 500,
+        "cat clean/" + "*/" * 18 + "zz", "cat clean/*/*/*/*/*/a.txt;" * 700, "cd clean/l*;" * 1_500,
+        "env bash " + " ".join(f"a{n}" for n in range(3_000)), "cat " + "{a,b}" * 3_000,
+        "git " + "=:@," * 4_000, "cat " + " ".join(f"x{n}=y" for n in range(2_000)),
+        "grep -r x " + "clean/l*/l*/l*/l*/l* " * 700,
     ):  # fmt: skip
-        judge("Bash", {"command": command}, rules)
-    assert time.monotonic() - started < 15
+        for checked in (rules, Policy(rules.root, rules.home, Mode.BYPASS, rules.rules)):
+            judge("Bash", {"command": command}, checked)
+    for link in ("l1", "l2"):
+        (policy.root / "clean" / link).unlink()
+    assert time.monotonic() - started < 30
+
+
+def test_pattern_for_too_many_files_asks(policy: Policy, tmp_path: Path) -> None:
+    for link in ("l1", "l2"):
+        (tmp_path / link).symlink_to(".")
+    looped = Policy(tmp_path, policy.home)
+    verdict = judge("Bash", {"command": "cat " + "*/" * 18 + "zz"}, looped)
+    assert verdict.verdict == "ask"
+    assert "too many files to check" in verdict.reason
+    again = judge("Bash", {"command": "cat */*/*/*/*/*/*/*/zz;" * 800}, looped)
+    assert "too many files to check" in again.reason
 
 
 _PIECES = st.sampled_from(
@@ -258,6 +318,13 @@ _PIECES = st.sampled_from(
 def test_random_text_never_crashes(text: str) -> None:
     policy = Policy(Path("/nonexistent/p"), Path("/nonexistent"))
     assert judge("Bash", {"command": text}, policy).verdict in {"ask", "allow"}
+    rules = parse_rules(deny=["Bash(rm:*)", "Read(a.py)", "Edit(src/**)"])
+    for mode in (Mode.DEFAULT, Mode.BYPASS):
+        judge(
+            "Bash",
+            {"command": text},
+            Policy(Path(__file__).parent, Path("/nonexistent"), mode, rules),
+        )
 
 
 @settings(max_examples=300, deadline=None)

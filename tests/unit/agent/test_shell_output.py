@@ -7,6 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from app.agent.tools import shell_output
+from app.agent.tools.base import LIVE_CHARACTERS, LIVE_LINES
 from app.agent.tools.shell_output import NOTICE_CHARACTERS, LiveText, OutputKeeper
 
 _TEXT = st.text(st.sampled_from("aé\U0001f680\n漢"), max_size=120)
@@ -72,4 +73,15 @@ def test_live_text_comes_once_a_frame_and_wholly() -> None:
     live.add("y")
     live.flush()
     live.flush()
-    assert shown == ["x", "xxx", "y"]
+    assert shown == ["x", "xxxx", "xxxxy"]
+
+
+def test_live_text_is_the_bounded_end_of_everything_so_far() -> None:
+    shown: list[str] = []
+    live = LiveText(shown.append, lambda: 0.0, interval=0)
+    for number in range(100):
+        live.add(f"{number}\n")
+    assert shown[1] == "0\n1\n"
+    assert shown[-1].split() == [str(number) for number in range(100 - LIVE_LINES, 100)]
+    live.add("x" * 3 * LIVE_CHARACTERS)
+    assert shown[-1] == "x" * LIVE_CHARACTERS

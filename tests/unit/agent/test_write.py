@@ -4,10 +4,12 @@ from __future__ import annotations
 import errno
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from app.agent.tools.base import ToolFailure
+from app.agent.tools.edit import EditTool
 from app.agent.tools.read import ReadTool
 from app.agent.tools.write import WriteTool
 from tests.unit.agent.tool_kit import call, details_of, make_context, text_of
@@ -127,3 +129,41 @@ async def test_half_a_character_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ToolFailure, match="content"):
         await call(WriteTool(), make_context(tmp_path), file_path="f", content="\ud83d")
     assert list(tmp_path.iterdir()) == []
+
+
+async def test_hard_links_that_are_left_behind_are_told(tmp_path: Path) -> None:
+    (tmp_path / "f").write_text("old")
+    (tmp_path / "other").hardlink_to(tmp_path / "f")
+    context = make_context(tmp_path)
+    await call(ReadTool(), context, file_path="f")
+    text = text_of(await call(WriteTool(), context, file_path="f", content="new"))
+    assert text.endswith("It had another name (hard links), under which the old text stays.")
+    assert (tmp_path / "other").read_text() == "old"
+    (tmp_path / "other").unlink()
+    (tmp_path / "third").hardlink_to(tmp_path / "f")
+    (tmp_path / "fourth").hardlink_to(tmp_path / "f")
+    edited = await call(EditTool(), context, file_path="f", old_string="new", new_string="x")
+    assert "2 other names (hard links)" in text_of(edited)
+    again = await call(EditTool(), context, file_path="f", old_string="x", new_string="y")
+    assert text_of(again) == "Edited f: 1 place changed."
+
+
+async def test_owner_that_cannot_be_kept_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "f").write_text("")
+    real = os.stat
+
+    def of_another(*arguments: Any, **options: Any) -> os.stat_result:
+        state = real(*arguments, **options)
+        if arguments[0] != "f":
+            return state
+        return os.stat_result((*state[:4], state.st_uid + 1, *state[5:]))
+
+    def refuse(*_: object) -> None:
+        raise PermissionError(errno.EPERM, "not allowed")
+
+    monkeypatch.setattr(os, "stat", of_another)
+    monkeypatch.setattr(os, "fchown", refuse)
+    text = text_of(await call(WriteTool(), make_context(tmp_path), file_path="f", content="new"))
+    assert text.endswith("It belonged to another user or group, which could not be kept.")
