@@ -773,3 +773,16 @@ async def test_a_programming_error_in_a_turn_is_never_swallowed(tmp_path: Path) 
             seen.controller._run_turn = broken  # pyright: ignore[reportAttributeAccessIssue] - a broken turn
             await seen.send("go")
             await seen.pilot.pause()
+
+
+async def test_a_first_prompt_that_cannot_be_sent_yet_waits_in_the_prompt(tmp_path: Path) -> None:
+    options = Options(prompt="what is here?")
+    async with window(tmp_path, environment={}, options=options) as seen:
+        await seen.pilot.pause()
+        assert seen.prompt.text == "what is here?"
+
+
+async def test_a_first_prompt_is_sent_at_once(tmp_path: Path) -> None:
+    async with window(tmp_path, reply("Files."), options=Options(prompt="what is here?")) as seen:
+        await seen.idle()
+        assert "Files." in seen.shown()

@@ -22,7 +22,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 CRAMPED = 14
-"""Rows of a terminal below which a box has no frame."""
+"""Rows of a terminal below which frames, rules and the header make room."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,8 +45,6 @@ READING = ("leave", "fold", "copy", "find")
 """The keys of the conversation that the status line names."""
 NARROW = 100
 """Columns below which the side panel covers the conversation."""
-SHORT = 12
-"""Lines below which the header and the rules around the prompt make room."""
 
 
 class ChatScreen(ChatCommands, Follow, Screen[None]):
@@ -108,10 +106,9 @@ class ChatScreen(ChatCommands, Follow, Screen[None]):
 
     def on_resize(self, event: events.Resize) -> None:
         self.set_class(event.size.width < NARROW, "-narrow")
-        self.set_class(event.size.height < CRAMPED, "-cramped")
         for box in self.query(ChoiceBox):
             box.fit(event.size)
-        self.set_class(event.size.height < SHORT, "-short")
+        self.set_class(event.size.height < CRAMPED, "-short")
         self._fit_panel(event.size)
 
     def _fit_panel(self, size: Size) -> None:
@@ -125,6 +122,8 @@ class ChatScreen(ChatCommands, Follow, Screen[None]):
             return
         at_start = not self._session_id
         unsent = self.prompt.whole_text if at_start else ""
+        if at_start and not self.controller.state.access.ready:
+            unsent = unsent or self.controller.options.prompt or ""  # it could not be sent yet
         self._session_id = session.session_id
         self._paths = None
         self.prompt.earlier = self.controller.writing.earlier()
