@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
@@ -159,7 +159,7 @@ async def open_session(
     caller = make_caller(here, options, model, provider, tools)
     opened = msgspec.structs.replace(
         opened,
-        session=replace(
+        session=msgspec.structs.replace(
             opened.session,
             provider=provider.name,
             mode=gate.policy.mode,

@@ -13,7 +13,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.agent.tools.shell_environment import shell_environment
 from app.errors import ReverieError
 
 MOST_PATHS = 20_000
@@ -38,6 +37,10 @@ class Editing:
 
         Raises `ReverieError` when there is no editor or it failed; the text is then unchanged.
         """
+        from app.agent.tools.shell_environment import (
+            shell_environment,
+        )  # not before the first frame
+
         command = self.environment.get("VISUAL") or self.environment.get("EDITOR")
         words = shlex.split(command) if command else []
         program = shutil.which(words[0]) if words else shutil.which("vi") or shutil.which("nano")
@@ -75,6 +78,8 @@ def _let_pass(_number: int, _frame: object) -> None:
 
 async def copy_to_system(text: str, environment: Mapping[str, str]) -> bool:
     """Put a text on the desktop's clipboard; False where there is none."""
+    from app.agent.tools.shell_environment import shell_environment  # not before the first frame
+
     for variable, command in _CLIPBOARDS:
         if variable and not environment.get(variable):
             continue

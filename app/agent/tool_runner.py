@@ -14,7 +14,6 @@ from typing import Any
 
 from app.agent.gate import Decision, Gate
 from app.agent.tools.base import (
-    INTERRUPTED_RESULT,
     Tool,
     ToolContext,
     ToolFailure,
@@ -22,6 +21,7 @@ from app.agent.tools.base import (
     ToolResult,
 )
 from app.clock import Clock
+from app.sessions.prompts import INTERRUPTED_RESULT
 from app.state.facts import Fact, ToolAsked, ToolProgressed, ToolQueued, ToolStarted
 
 _log = logging.getLogger(__name__)

@@ -11,6 +11,8 @@ UserKind: TypeAlias = Literal[
 ]
 
 INTERRUPTED = "[Request interrupted by user]"
+INTERRUPTED_RESULT = "The person interrupted this call; it did not finish."
+"""How the result of an interrupted tool call ends."""
 INTERRUPTED_FOR_TOOL = "[Request interrupted by user for tool use]"
 
 _ECHOES = (

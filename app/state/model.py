@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
+
+import msgspec
 
 from app.models.cache_clock import CacheClock
 from app.models.provider import Limit, Usage
@@ -23,15 +24,14 @@ def _empty_view() -> GraphView:
     return GraphView(MessageGraph(), 0, None)
 
 
-@dataclass(frozen=True, slots=True)
-class Session:
+class Session(msgspec.Struct, frozen=True):
     """Which conversation is open, and how the next turn will run."""
 
     session_id: str = ""
     folder: str = ""
     root: str = ""
     """The top of the project, whose own settings need to be trusted."""
-    view: GraphView = field(default_factory=_empty_view)
+    view: GraphView = msgspec.field(default_factory=_empty_view)
     title: str = ""
     model: str = ""
     provider: str = ""
@@ -42,8 +42,7 @@ class Session:
     """What was repaired or left out when the transcript was read, one sentence each."""
 
 
-@dataclass(frozen=True, slots=True)
-class OpenBlock:
+class OpenBlock(msgspec.Struct, frozen=True):
     """A block of the reply that is arriving; it becomes a record when the reply is whole."""
 
     index: int
@@ -54,8 +53,7 @@ class OpenBlock:
     closed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ToolRun:
+class ToolRun(msgspec.Struct, frozen=True):
     """A tool call that has no result yet."""
 
     tool_id: str
@@ -67,8 +65,7 @@ class ToolRun:
     """The last lines it has printed so far."""
 
 
-@dataclass(frozen=True, slots=True)
-class Retry:
+class Retry(msgspec.Struct, frozen=True):
     """A failed attempt that will be repeated by itself."""
 
     attempt: int
@@ -77,8 +74,7 @@ class Retry:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class QueuedMessage:
+class QueuedMessage(msgspec.Struct, frozen=True):
     """What the person typed while a turn was running."""
 
     id: str
@@ -86,8 +82,7 @@ class QueuedMessage:
     pictures: tuple[Path, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class TurnEnd:
+class TurnEnd(msgspec.Struct, frozen=True):
     """How the last turn ended; `detail` is a sentence for the person."""
 
     outcome: Outcome
@@ -95,22 +90,20 @@ class TurnEnd:
     seconds: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Live:
+class Live(msgspec.Struct, frozen=True):
     """The turn that is running, if any. Nothing here survives a restart."""
 
     turn_id: str | None = None
     phase: Phase = "idle"
     started: float = 0.0
     blocks: tuple[OpenBlock, ...] = ()
-    tools: Mapping[str, ToolRun] = field(default_factory=dict[str, ToolRun])
+    tools: Mapping[str, ToolRun] = msgspec.field(default_factory=dict[str, ToolRun])
     retry: Retry | None = None
     queue: tuple[QueuedMessage, ...] = ()
     last: TurnEnd | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class PermissionRequest:
+class PermissionRequest(msgspec.Struct, frozen=True):
     """A tool call that waits for the person's word."""
 
     id: str
@@ -122,8 +115,7 @@ class PermissionRequest:
     """What "always" would save; None where no safe rule exists."""
 
 
-@dataclass(frozen=True, slots=True)
-class AskedQuestion:
+class AskedQuestion(msgspec.Struct, frozen=True):
     """One question of the model with its choices (label, description)."""
 
     header: str
@@ -132,38 +124,34 @@ class AskedQuestion:
     multiple: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class QuestionRequest:
+class QuestionRequest(msgspec.Struct, frozen=True):
     """Questions that the model waits for."""
 
     id: str
     questions: tuple[AskedQuestion, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Permission:
+class Permission(msgspec.Struct, frozen=True):
     """What waits for the person's answer, oldest first."""
 
     requests: tuple[PermissionRequest, ...] = ()
     questions: tuple[QuestionRequest, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(msgspec.Struct, frozen=True):
     """What the session has used and what the server still allows."""
 
-    usage: Usage = field(default_factory=Usage)
+    usage: Usage = msgspec.field(default_factory=Usage)
     cost_usd: float | None = 0.0
     """None when a model's price is unknown."""
     context_tokens: int = 0
     """Prompt and reply of the last request."""
     context_window: int | None = None
-    cache: CacheClock = field(default_factory=CacheClock)
+    cache: CacheClock = msgspec.field(default_factory=CacheClock)
     allowances: tuple[Limit, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
+class Task(msgspec.Struct, frozen=True):
     """A background job."""
 
     id: str
@@ -175,8 +163,7 @@ class Task:
     detail: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Notice:
+class Notice(msgspec.Struct, frozen=True):
     """One sentence for the person that belongs to no message."""
 
     id: int
@@ -184,8 +171,7 @@ class Notice:
     severity: Severity = "info"
 
 
-@dataclass(frozen=True, slots=True)
-class Server:
+class Server(msgspec.Struct, frozen=True):
     """A Messages API server found on this machine."""
 
     name: str
@@ -193,8 +179,7 @@ class Server:
     models: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Access:
+class Access(msgspec.Struct, frozen=True):
     """How a model is reached, and what must be answered before one is."""
 
     ready: bool = False
@@ -205,14 +190,13 @@ class Access:
     """Whether the search for local servers has ended."""
 
 
-@dataclass(frozen=True, slots=True)
-class State:
+class State(msgspec.Struct, frozen=True):
     """Everything that two widgets need or that outlives one of them."""
 
-    session: Session = field(default_factory=Session)
-    live: Live = field(default_factory=Live)
-    permission: Permission = field(default_factory=Permission)
-    limits: Limits = field(default_factory=Limits)
-    tasks: Mapping[str, Task] = field(default_factory=dict[str, Task])
+    session: Session = msgspec.field(default_factory=Session)
+    live: Live = msgspec.field(default_factory=Live)
+    permission: Permission = msgspec.field(default_factory=Permission)
+    limits: Limits = msgspec.field(default_factory=Limits)
+    tasks: Mapping[str, Task] = msgspec.field(default_factory=dict[str, Task])
     notices: tuple[Notice, ...] = ()
-    access: Access = field(default_factory=Access)
+    access: Access = msgspec.field(default_factory=Access)

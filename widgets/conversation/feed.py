@@ -8,11 +8,17 @@ from typing import Any, cast
 
 from msgspec.structs import replace
 
-from app.agent.tools.base import INTERRUPTED_RESULT
 from app.plain_text import plain
 from app.sessions.graph import GraphView, MessageGraph
 from app.sessions.history import advance, timeline
-from app.sessions.prompts import blocks_of, content_of, text_of, typed_text, user_kind
+from app.sessions.prompts import (
+    INTERRUPTED_RESULT,
+    blocks_of,
+    content_of,
+    text_of,
+    typed_text,
+    user_kind,
+)
 from app.sessions.records import JsonObject, Record
 from app.sessions.summary import moment_of
 from app.state.model import Live, OpenBlock

@@ -18,7 +18,6 @@ MAX_RESULT_CHARACTERS = 30_000
 """Longer results are cut for the model; the whole goes to a file that the result names."""
 
 
-INTERRUPTED_RESULT = "The person interrupted this call; it did not finish."
 LIVE_LINES = 40
 LIVE_CHARACTERS = 4_000
 """Of a call that still runs, what `progress` gets at a time."""

@@ -10,7 +10,6 @@ from typing import Any
 
 from app.agent.tools.arguments import checked, clean, title_of
 from app.agent.tools.base import (
-    INTERRUPTED_RESULT,
     ToolContext,
     ToolFailure,
     ToolInput,
@@ -28,6 +27,7 @@ from app.agent.tools.shell_runner import (
     start,
     wrapped,
 )
+from app.sessions.prompts import INTERRUPTED_RESULT
 
 DEFAULT_TIMEOUT_MS = 120_000
 LONGEST_TIMEOUT_MS = 600_000

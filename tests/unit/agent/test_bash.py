@@ -12,7 +12,6 @@ import psutil
 import pytest
 
 from app.agent.tools.base import (
-    INTERRUPTED_RESULT,
     MAX_RESULT_CHARACTERS,
     ToolContext,
     ToolFailure,
@@ -22,6 +21,7 @@ from app.agent.tools.base import (
 from app.agent.tools.bash import BashTool
 from app.agent.tools.shell_background import ShellTasks
 from app.agent.tools.shell_environment import shell_environment
+from app.sessions.prompts import INTERRUPTED_RESULT
 from tests.unit.agent.tool_kit import (
     call,
     case_rows,
