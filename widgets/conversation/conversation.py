@@ -36,7 +36,7 @@ OLDER_RECORDS = 150
 
 SHORTEST = 1 / 24
 """Seconds between two drawings of what arrives."""
-GIVING_WAY = 1 / 8
+GIVING_WAY = 1 / 4
 """The same while the person types: their keys find the screen free."""
 TYPING = 0.6
 """Seconds after a key in which the person counts as typing."""
