@@ -7,11 +7,13 @@ from pathlib import Path
 import pytest
 from textual.widgets import Static
 
+from app.credentials import PLACEHOLDER
 from app.installation import Options
 from app.models.errors import Overloaded
 from app.models.provider import BlockGrew, BlockStarted
 from app.sessions.codec import parse_transcript
 from app.sessions.prompts import text_of
+from app.state.model import Server
 from tests.fakes.history_rules import history_fault
 from tests.fakes.provider import calls, reply, said, started
 from tests.pilot.stage import Window, window
@@ -786,3 +788,13 @@ async def test_a_first_prompt_is_sent_at_once(tmp_path: Path) -> None:
     async with window(tmp_path, reply("Files."), options=Options(prompt="what is here?")) as seen:
         await seen.idle()
         assert "Files." in seen.shown()
+
+
+async def test_a_server_chosen_in_the_app_gets_no_key_of_the_environment(tmp_path: Path) -> None:
+    async with window(tmp_path, reply("Ok.")) as seen:
+        server = Server("llama.cpp", "http://127.0.0.1:8080", ("small",))
+        await seen.controller.use_server(server)
+        await seen.until(lambda state: state.session.model == "small")
+        reach = seen.controller.reach
+        assert reach._credentials == PLACEHOLDER
+        assert reach._here.base_url(seen.controller.loaded.settings) == server.base_url

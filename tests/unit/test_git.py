@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -36,3 +37,9 @@ def test_a_damaged_repository_has_no_branch(tmp_path: Path) -> None:
     other.mkdir()
     (other / ".git").write_text("gitdir: ../nowhere\n")
     assert git_branch(other) == ""
+
+
+def test_a_pipe_in_place_of_head_holds_nothing_up(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    os.mkfifo(tmp_path / ".git" / "HEAD")
+    assert git_branch(tmp_path) == ""

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from app.errors import StorageError
-from app.paths import find_places, project_slug, working_folder, write_private
+from app.paths import find_places, make_private_folder, project_slug, working_folder, write_private
 
 
 def test_b11_no_two_folders_share_a_slug(tmp_path: Path) -> None:
@@ -60,3 +60,9 @@ def test_a_deleted_working_folder_is_none(tmp_path: Path, monkeypatch: pytest.Mo
     folder.rmdir()
     assert working_folder() is None
     monkeypatch.chdir(tmp_path)
+
+
+def test_every_folder_that_is_made_is_private(tmp_path: Path) -> None:
+    make_private_folder(tmp_path / "a" / "b" / "c")
+    for name in ("a", "a/b", "a/b/c"):
+        assert (tmp_path / name).stat().st_mode & 0o777 == 0o700

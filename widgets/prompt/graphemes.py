@@ -28,8 +28,20 @@ def _visible(line: str) -> list[tuple[int, int, int]]:
     """Spans of graphemes; what has no width of its own belongs to the one before it."""
     spans: list[tuple[int, int, int]] = []
     for start, end, cells in split_graphemes(line)[0]:
-        if spans and (cells == 0 or line[start] in "\u200d\ufe0f"):
+        if spans and (
+            cells == 0 or line[start] in "\u200d\ufe0f" or _ends_flag(line, spans[-1], start)
+        ):
             spans[-1] = (spans[-1][0], end, spans[-1][2] + cells)
         else:
             spans.append((start, end, cells))
     return spans
+
+
+def _ends_flag(line: str, before: tuple[int, int, int], start: int) -> bool:
+    """Whether a letter of a flag is the second of its pair."""
+    first = line[before[0] : before[1]]
+    return len(first) == 1 and _is_flag_letter(first) and _is_flag_letter(line[start])
+
+
+def _is_flag_letter(character: str) -> bool:
+    return "\U0001f1e6" <= character <= "\U0001f1ff"

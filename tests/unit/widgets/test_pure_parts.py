@@ -181,3 +181,9 @@ def test_markup_stays_text() -> None:
     for line in file.read_text("utf-8").splitlines():
         text = json.loads(line)["s"]
         assert plain(text) == text
+
+
+def test_a_flag_is_one_character() -> None:
+    line = "\U0001f1eb\U0001f1f7\U0001f1e9\U0001f1ea"
+    assert [graphemes.before(line, column) for column in (4, 2)] == [2, 0]
+    assert [graphemes.after(line, column) for column in (0, 2)] == [2, 4]
