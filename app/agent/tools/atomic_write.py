@@ -75,7 +75,7 @@ def _replace(folder: int, name: str, data: bytes) -> str:
             lost = _keep_mode(folder, name, file.fileno())
             os.fsync(file.fileno())
         os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
-    except BaseException:
+    except BaseException:  # also a cancellation: no temporary file may stay; raised again below
         with contextlib.suppress(OSError):
             os.unlink(temporary, dir_fd=folder)
         raise

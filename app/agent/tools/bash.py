@@ -140,8 +140,8 @@ async def _in_background(
         os.close(descriptor)
     try:
         task_id = context.background.adopt(process, command, output)
-    except BaseException:
-        await end_shell(process)  # nobody else would
+    except BaseException:  # also a cancellation: nobody else would end the process; raised again
+        await end_shell(process)
         raise
     text = f"Running in the background as {task_id}. BashOutput reads it, KillShell ends it."
     content = "\n".join(part for part in (notice, text) if part)
