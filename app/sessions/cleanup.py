@@ -8,6 +8,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from app.sessions.catalogue import is_session_id
+from app.sessions.ownership import Holder, own
 
 _DAY = 86_400
 
@@ -26,7 +27,18 @@ def remove_old_sessions(projects: Path, days: int, keep: Collection[str], now: f
             continue
         with contextlib.suppress(OSError):  # one that cannot be removed stays for the next time
             if now - file.stat().st_mtime > days * _DAY:
-                file.unlink()
-                shutil.rmtree(file.with_suffix(""), ignore_errors=True)
-                removed += 1
+                removed += _remove(file)
     return removed
+
+
+def _remove(file: Path) -> int:
+    """Remove one session unless a living process has it open; returns how many went."""
+    owner = own(file)
+    if isinstance(owner, Holder):
+        return 0
+    try:
+        file.unlink()
+        shutil.rmtree(file.with_suffix(""), ignore_errors=True)
+    finally:
+        owner.release()
+    return 1
