@@ -11,9 +11,12 @@ from pathlib import Path
 
 import msgspec
 
+from app.agent.caller import Caller, Measure, Purpose, Tell
+from app.agent.compaction import context_tokens
+from app.agent.compactor import Compactor
 from app.agent.conversation import Conversation
 from app.agent.gate import Gate
-from app.agent.loop import AgentLoop, Caller
+from app.agent.loop import AgentLoop
 from app.agent.permission import hidden_from_search
 from app.agent.policy import Mode, Policy
 from app.agent.request import Surroundings, system_prompt
@@ -31,7 +34,7 @@ from app.models.client import AnthropicProvider
 from app.models.local import LocalProvider
 from app.models.provider import Provider, Usage
 from app.models.rehearsal.model import RehearsalProvider
-from app.models.reply import usage_from
+from app.models.spending import spent
 from app.models.usage import (
     LOCAL_MODEL,
     REHEARSAL_MODEL,
@@ -41,9 +44,8 @@ from app.models.usage import (
 )
 from app.session_files import SessionFiles, open_files
 from app.sessions.envelope import Envelope
-from app.sessions.graph import MessageGraph
 from app.sessions.ownership import Ownership
-from app.sessions.summary import message_usages, moment_of, title_from
+from app.sessions.summary import title_from
 from app.state.facts import Fact, RequestMeasured, SessionOpened
 from app.state.model import Session
 
@@ -70,6 +72,7 @@ class Runtime:
     caller: Caller
     runner: ToolRunner
     loop: AgentLoop
+    compactor: Compactor
     shells: ShellTasks
     settings: Settings
     opened: SessionOpened
@@ -91,7 +94,8 @@ class Runtime:
         return mode
 
     async def close(self) -> StorageError | None:
-        """End the background shells and release the transcript."""
+        """End what runs in the background and release the transcript."""
+        await self.compactor.close()
         await self.shells.close()
         error = self.conversation.journal.close()
         if self.ownership is not None:
@@ -107,6 +111,7 @@ class Hooks:
     storage_changed: Callable[[StorageError | None], None]
     shell_changed: Callable[[ShellTask], None]
     save_rule: Callable[[str], None]
+    tell: Tell
     ask: Asker | None = None
     """None where nobody can be asked."""
     can_ask: bool = False
@@ -165,6 +170,7 @@ async def open_session(
             mode=gate.policy.mode,
             persisted=options.persist,
         ),
+        context_tokens=context_tokens(conversation.view, caller) if files.records else 0,
     )
     loop = AgentLoop(
         conversation,
@@ -174,10 +180,25 @@ async def open_session(
         hooks.emit,
         measure=meter(settings, hooks.emit),
         mode=lambda: gate.policy.mode,
+        tell=hooks.tell,
         max_turns=options.max_turns or settings.max_turns,
         shows_partials=hooks.shows_partials,
     )
-    return Runtime(conversation, caller, runner, loop, shells, settings, opened, files.ownership)
+    compactor = Compactor(
+        conversation,
+        lambda: loop.caller,
+        runner,
+        here.clock,
+        hooks.emit,
+        loop.measure,
+        hooks.tell,
+        settings.compact,
+        works_ahead=hooks.can_ask,
+    )
+    loop.compactor = compactor
+    return Runtime(
+        conversation, caller, runner, loop, compactor, shells, settings, opened, files.ownership
+    )
 
 
 def make_caller(
@@ -194,14 +215,12 @@ def make_caller(
     )
 
 
-def meter(
-    settings: Settings, emit: Callable[[Fact], None]
-) -> Callable[[str, Usage, datetime], None]:
+def meter(settings: Settings, emit: Callable[[Fact], None]) -> Measure:
     """Turns the usage of a finished call into its fact, with its price."""
     table = price_table(settings.prices)
 
-    def measure(model: str, usage: Usage, began: datetime) -> None:
-        emit(RequestMeasured(usage, cost_usd(model, usage, began, table), began))
+    def measure(model: str, usage: Usage, began: datetime, purpose: Purpose = "turn") -> None:
+        emit(RequestMeasured(usage, cost_usd(model, usage, began, table), began, purpose))
 
     return measure
 
@@ -272,18 +291,3 @@ def _load(
         warnings=files.warnings,
     )
     return files, SessionOpened(session, usage, cost, model_facts(model).context)
-
-
-def spent(graph: MessageGraph, settings: Settings) -> tuple[Usage, float | None]:
-    """What the session has used so far: each reply once, each priced by itself."""
-    table = price_table(settings.prices)
-    total, cost = Usage(), 0.0
-    known = True
-    for record, fields in message_usages(graph):
-        usage = usage_from(fields)
-        total += usage
-        when = moment_of(record)
-        price = cost_usd(record.model or "", usage, when, table) if when else None
-        known = known and price is not None
-        cost += price or 0.0
-    return total, cost if known else None

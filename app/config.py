@@ -35,6 +35,16 @@ class PermissionSettings(msgspec.Struct, frozen=True, kw_only=True):
     """The mode a session starts in."""
 
 
+class CompactSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """When a conversation is summed up by itself (spec/sessions.md, Compact)."""
+
+    auto: bool = True
+    at: Annotated[float, msgspec.Meta(gt=0.2, le=1)] = 0.85
+    """Share of the model's window; the summary is begun a tenth of the window earlier."""
+    keep_tokens: Annotated[int, msgspec.Meta(ge=0)] = 10_000
+    """Tokens of the last whole turns that are kept word for word, at most."""
+
+
 class ModelPrice(msgspec.Struct, frozen=True, kw_only=True):
     """`[prices."model-name"]`: USD per million tokens, for models the built-in table lacks."""
 
@@ -54,6 +64,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     base_url: str | None = None
     """A server that speaks the Messages API; `ANTHROPIC_BASE_URL` beats it."""
     permissions: PermissionSettings = PermissionSettings()
+    compact: CompactSettings = CompactSettings()
     theme: str = "dusk"
     glyphs: Literal["auto", "unicode", "ascii"] = "auto"
     keys: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])

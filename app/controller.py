@@ -134,6 +134,7 @@ class Controller:
             storage_changed=self._storage_changed,
             shell_changed=self._shell_changed,
             save_rule=self._save_rule,
+            tell=self.notice,
             ask=self.questions.ask,
             can_ask=True,
         )

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
+from app.agent.caller import Caller, Measure, Tell
+from app.agent.compactor import Compactor
 from app.agent.conversation import Conversation
 from app.agent.reply import Reply
 from app.agent.request import build_request
@@ -24,17 +26,16 @@ from app.agent.tool_runner import (
     ToolRunner,
 )
 from app.clock import Clock
-from app.models.errors import ModelError, StreamBroken, ThinkingRejected
+from app.models.errors import ContextExceeded, ModelError, StreamBroken, ThinkingRejected
 from app.models.provider import (
     Block,
     LimitsSeen,
     MessageEnded,
     ModelRequest,
-    Provider,
     RetryPlanned,
     Usage,
 )
-from app.models.retry import RetryPolicy, stream_with_retry
+from app.models.retry import stream_with_retry
 from app.sessions.envelope import new_uuid
 from app.sessions.prompts import INTERRUPTED, INTERRUPTED_FOR_TOOL
 from app.sessions.records import Record
@@ -49,20 +50,11 @@ from app.state.facts import (
 )
 from app.state.model import Outcome
 
+THINKING_LEFT_OUT = (
+    "The server did not accept the thinking of earlier replies; it is left out from here on."
+)
 MAX_PAUSES = 20
 """How often in a row a server may pause a turn before it counts as stuck."""
-
-
-@dataclass(slots=True)
-class Caller:
-    """How the model of a session is called."""
-
-    provider: Provider
-    model: str
-    max_tokens: int
-    system: tuple[Block, ...]
-    tools: tuple[Block, ...]
-    retry: RetryPolicy = field(default_factory=RetryPolicy)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +81,10 @@ class AgentLoop:
     runner: ToolRunner
     clock: Clock
     emit: Callable[[Fact], None]
-    measure: Callable[[str, Usage, datetime], None]
-    """Told the model, the usage and the start of every finished call."""
+    measure: Measure
     mode: Callable[[], str]
+    tell: Tell
+    compactor: Compactor | None = None
     max_turns: int | None = None
     shows_partials: bool = True
     """Whether a person sees text before its message is whole: a retry would take it back."""
@@ -146,6 +139,8 @@ class AgentLoop:
             seconds = self.clock.monotonic() - started
             result = replace(result, seconds=seconds)
             self.emit(TurnEnded(turn_id, result.outcome, result.detail, seconds))
+        if self.compactor is not None:
+            self.compactor.look_ahead()
         return result
 
     async def _rounds(self, prompt_uuid: str) -> TurnResult:
@@ -154,6 +149,8 @@ class AgentLoop:
             if self.max_turns is not None and self._calls >= self.max_turns:
                 sentence = f"Stopped after {self.max_turns} model calls, as asked."
                 return replace(self._result("stopped", sentence), hit_max_turns=True)
+            if self.compactor is not None:
+                await self.compactor.before_call()
             ended = await self._call_model()
             if ended.stop_reason == "refusal":
                 return self._declined(ended, prompt_uuid)
@@ -167,13 +164,19 @@ class AgentLoop:
             return self._result("completed", _end_note(ended.stop_reason))
 
     async def _call_model(self) -> MessageEnded:
-        try:
-            return await self._attempts(self._request())
-        except ThinkingRejected:
-            if self._strip_thinking:
-                raise
-            self._strip_thinking = True
-            return await self._attempts(self._request())
+        rescued = False
+        while True:
+            try:
+                return await self._attempts(self._request())
+            except ThinkingRejected:
+                if self._strip_thinking:
+                    raise
+                self._strip_thinking = True
+                self.tell(THINKING_LEFT_OUT, "warning")
+            except ContextExceeded:
+                if rescued or self.compactor is None or not await self.compactor.rescue():
+                    raise
+                rescued = True
 
     def _request(self) -> ModelRequest:
         caller = self.caller
@@ -220,7 +223,10 @@ class AgentLoop:
         if reply.ended is None:
             raise StreamBroken("The reply ended without its last part.")
         self._usage += reply.ended.usage
-        self.measure(request.model, reply.ended.usage, began)
+        usage = reply.ended.usage
+        self.measure(request.model, usage, began)
+        if self.compactor is not None:
+            self.compactor.measured(usage.whole_input + usage.output)
         return reply.ended
 
     def _count_broken(self, model: str, began: datetime) -> None:

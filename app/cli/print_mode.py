@@ -142,6 +142,7 @@ class _Run:
             storage_changed=self.reporter.storage_changed,
             shell_changed=lambda _shell: None,
             save_rule=lambda _rule: None,
+            tell=lambda sentence, _severity: note(sentence),
             shows_partials=False,
         )
 

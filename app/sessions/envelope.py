@@ -104,6 +104,34 @@ class Envelope:
         self._stamp(data)
         return self._finish(data)
 
+    def compact_boundary(self, logical_parent: str | None, metadata: JsonObject) -> Record:
+        """Where later requests begin; what came before stays in the file (transcripts.md, a8)."""
+        data: JsonObject = {
+            "parentUuid": None,
+            "logicalParentUuid": logical_parent,
+            "isSidechain": False,
+            "type": "system",
+            "subtype": "compact_boundary",
+            "content": "Conversation compacted",
+            "isMeta": False,
+        }
+        self._stamp(data)
+        data |= {"level": "info", "compactMetadata": metadata}
+        return self._finish(data)
+
+    def compact_summary(
+        self, parent: str, content: str | list[JsonObject], *, prompt_id: str
+    ) -> Record:
+        """What later requests carry in the place of what was compacted."""
+        data = self._head(parent, "user", prompt_id)
+        data |= {
+            "message": {"role": "user", "content": content},
+            "isVisibleInTranscriptOnly": True,
+            "isCompactSummary": True,
+        }
+        self._stamp(data)
+        return self._finish(data)
+
     def metadata(self, kind: str, **fields: Any) -> Record:
         """A record about the session, of which the last one of its kind counts."""
         return new_record({"type": kind, **fields, "sessionId": self.session_id})

@@ -16,6 +16,9 @@ from app.sessions.records import Record
 
 _RETRACTING = frozenset({"api_refusal", "model_refusal_fallback"})
 
+COMPACT_UNDONE = "compact_undone"
+"""Subtype of our record that goes on from before a compaction; it may be a branch's end."""
+
 
 class Defects(Struct, frozen=True):
     """What is wrong with the links between records; every number is a count of records."""
@@ -43,6 +46,8 @@ class MessageGraph:
         """By API message id: the assistant records that hold its blocks."""
         self.retracted: set[str] = set()
         """Uuids that a later record took out of the conversation (spec/sessions.md, Resume)."""
+        self.boundaries: list[int] = []
+        """Compact boundaries, superseded ones too."""
         self._before: list[int] = []
         self._last = {False: -1, True: -1}
         self._cut: set[int] = set()
@@ -69,6 +74,8 @@ class MessageGraph:
             self._duplicates += 1
             self._forget(self.position[record.uuid])
         self.position[record.uuid] = here
+        if record.is_boundary:
+            self.boundaries.append(here)
         self._before[here] = self._last[record.sidechain]
         self._last[record.sidechain] = here
         if record.type == "assistant" and record.message_id:
@@ -188,7 +195,8 @@ class MessageGraph:
 
     def _may_end(self, here: int) -> bool:
         record = self.records[here]
-        return record.type in {"user", "assistant"} and record.uuid not in self.retracted
+        ends = record.type in {"user", "assistant"} or record.subtype == COMPACT_UNDONE
+        return ends and record.uuid not in self.retracted
 
     def defects(self) -> Defects:
         """What is wrong with the links."""

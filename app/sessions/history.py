@@ -1,8 +1,9 @@
-"""The whole conversation of a branch for the eye: across compactions, with its parallel tools."""
+"""The records of a branch with its parallel tools: all for the eye, or the next request's own."""
 
 from __future__ import annotations
 
 from app.sessions.graph import MessageGraph
+from app.sessions.kept import Walk
 
 
 def timeline(graph: MessageGraph, leaf: int | None) -> list[int]:
@@ -36,6 +37,24 @@ def timeline(graph: MessageGraph, leaf: int | None) -> list[int]:
                     if result not in on_path and graph.hangs_on(result, on_path):
                         show(result)
     return out
+
+
+def logical_chain(graph: MessageGraph, walk: Walk) -> list[int]:
+    """The records that a request is made of, in its order, without progress and sub-agents."""
+    main = [here for here in walk.positions if graph.is_main(here)]
+    on_walk = set(main)
+    chain: dict[int, None] = {}
+    for here in main:
+        if graph.records[here].type != "assistant":
+            chain[here] = None
+            continue
+        group = graph.message_group(here, on_walk)
+        chain |= dict.fromkeys(group)
+        for member in group:
+            for tool_id in graph.records[member].tool_uses:
+                results = graph.results.get(tool_id, ())
+                chain |= dict.fromkeys(r for r in results if graph.hangs_on(r, on_walk))
+    return [here for here in chain if graph.records[here].type != "progress"]
 
 
 def advance(graph: MessageGraph, old_leaf: int | None, new_leaf: int | None) -> list[int] | None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import cast
 
 from app.sessions.graph import MessageGraph
+from app.sessions.kept import Walk, walk_from
 from app.sessions.prompts import blocks_of, content_of, user_kind
 from app.sessions.records import JsonObject, Record
 
@@ -18,6 +19,7 @@ INTERRUPTED_RESULT = "The tool was interrupted before it finished; its effects a
 EMPTY_RESULT = "(no output)"
 OPENING = "(The beginning of this conversation is not available.)"
 
+_THINKING = frozenset({"thinking", "redacted_thinking"})
 _SENT_KINDS = frozenset({"image", "document", "thinking", "redacted_thinking", "tool_use", "text"})
 
 
@@ -38,89 +40,35 @@ def request_view(graph: MessageGraph, leaf: int | None, model: str | None = None
     Thinking is sent only when it has a signature and, where `model` is given, when that model
     wrote it.
     """
-    builder = _Builder(graph, request_walk(graph, leaf), model)
-    return builder.build()
+    return _Builder(graph, walk_from(graph, leaf), model).build()
 
 
 def request_walk(graph: MessageGraph, leaf: int | None) -> list[int]:
     """The records of the next request, oldest first: back to the last compact boundary or root."""
-    splices = _splices(graph)
-    path: list[int] = []
-    seen: set[int] = set()
-    here = leaf
-    while here is not None and here not in seen:
-        seen.add(here)
-        record = graph.records[here]
-        if record.is_boundary:
-            break
-        path.append(here)
-        here = splices[here] if here in splices else graph.parent(here)
-    path.reverse()
-    return path
+    return list(walk_from(graph, leaf).positions)
 
 
-def _splices(graph: MessageGraph) -> dict[int, int | None]:
-    """Parents that a preserved tail changes: head under the anchor, new records under the tail.
+def _stale(graph: MessageGraph, walk: Walk) -> frozenset[int]:
+    """Kept messages whose thinking is not sent: what stood before them is gone (cases/B13).
 
-    transcripts.md, a8. Only the last boundary's tail counts, and only when all its ends exist.
+    The calls that still wait for the model's next word keep theirs, as the API wants it.
     """
-    for here in range(len(graph.records) - 1, -1, -1):
+    last_word = 0
+    for index, here in enumerate(walk.positions):
         record = graph.records[here]
-        if not record.is_boundary or not graph.is_current(here):
-            continue
-        metadata = record.data.get("compactMetadata")
-        found = cast("JsonObject", metadata) if isinstance(metadata, dict) else {}
-        kept = found.get("preservedMessages")
-        if isinstance(kept, dict):
-            return _splice_list(graph, cast("JsonObject", kept))
-        segment = found.get("preservedSegment")
-        return (
-            _splice_segment(graph, cast("JsonObject", segment)) if isinstance(segment, dict) else {}
-        )
-    return {}
-
-
-def _splice_segment(graph: MessageGraph, segment: JsonObject) -> dict[int, int | None]:
-    ends = [
-        graph.position.get(str(segment.get(key))) for key in ("headUuid", "anchorUuid", "tailUuid")
-    ]
-    head, anchor, tail = ends
-    if head is None or anchor is None or tail is None:
-        return {}
-    splices: dict[int, int | None] = {
-        here: tail for here in graph.position.values() if graph.parent(here) == anchor
-    }
-    splices[head] = anchor
-    return splices
-
-
-def _splice_list(graph: MessageGraph, kept: JsonObject) -> dict[int, int | None]:
-    anchor = graph.position.get(str(kept.get("anchorUuid")))
-    uuids = kept.get("uuids")
-    if anchor is None or not isinstance(uuids, list):
-        return {}
-    chain = [graph.position[u] for u in cast("list[str]", uuids) if u in graph.position]
-    if not chain:
-        return {}
-    splices: dict[int, int | None] = {
-        here: chain[-1]
-        for here in graph.position.values()
-        if graph.parent(here) == anchor and here not in chain
-    }
-    before = anchor
-    for here in chain:
-        splices[here] = before
-        before = here
-    return splices
+        if record.type == "user" and not record.tool_results:
+            last_word = index
+    return walk.kept.intersection(walk.positions[:last_word])
 
 
 class _Builder:
-    def __init__(self, graph: MessageGraph, walk: list[int], model: str | None) -> None:
+    def __init__(self, graph: MessageGraph, walk: Walk, model: str | None) -> None:
         self.graph = graph
-        self.walk = walk
-        self.on_walk = set(walk)
+        self.walk = walk.positions
+        self.on_walk = set(walk.positions)
+        self.stale = _stale(graph, walk)
         self.model = model
-        self.view = RequestView(positions=walk)
+        self.view = RequestView(positions=list(walk.positions))
         self.sent_messages: set[str] = set()
         self.sent_tools: set[str] = set()
 
@@ -148,7 +96,8 @@ class _Builder:
         group = self.graph.message_group(here, self.on_walk)
         for member in group:
             data = self.graph.records[member].data
-            blocks += self._sendable(blocks_of(content_of(data)), record.model)
+            writer = None if member in self.stale else record.model
+            blocks += self._sendable(blocks_of(content_of(data)), writer)
         blocks = _pair_server_tools(blocks)
         uses = [str(block["id"]) for block in blocks if block["type"] == "tool_use"]
         self._put("assistant", blocks)
@@ -197,9 +146,7 @@ class _Builder:
                 continue
             if kind == "text" and not _has_text(block):
                 continue
-            if kind == "thinking" and not self._thinking_counts(block, writer):
-                continue
-            if kind == "redacted_thinking" and self.model is not None and writer != self.model:
+            if kind in _THINKING and not self._thinking_counts(block, writer):
                 continue
             if kind == "tool_use":
                 tool_id = block.get("id")
@@ -210,9 +157,10 @@ class _Builder:
         return kept
 
     def _thinking_counts(self, block: JsonObject, writer: str | None) -> bool:
+        if writer is None or (self.model is not None and writer != self.model):
+            return False
         signature = block.get("signature")
-        signed = isinstance(signature, str) and bool(signature)
-        return signed and (self.model is None or writer == self.model)
+        return block["type"] != "thinking" or (isinstance(signature, str) and bool(signature))
 
     def _put(self, role: str, blocks: list[JsonObject]) -> None:
         if not blocks or (role == "assistant" and _only_thinking(blocks)):
@@ -251,7 +199,7 @@ def _has_text(block: JsonObject) -> bool:
 
 
 def _only_thinking(blocks: list[JsonObject]) -> bool:
-    return all(block["type"] in {"thinking", "redacted_thinking"} for block in blocks)
+    return all(block["type"] in _THINKING for block in blocks)
 
 
 def _clean_block(block: JsonObject) -> JsonObject:

@@ -21,9 +21,11 @@ from app.state.model import (
     PermissionRequest,
     QuestionRequest,
     QueuedMessage,
+    Receipt,
     Server,
     Session,
     Task,
+    Trigger,
 )
 
 
@@ -34,6 +36,8 @@ class SessionOpened(Struct, frozen=True):
     usage: Usage
     cost_usd: float | None
     context_window: int | None
+    context_tokens: int = 0
+    """How long the next request will be; 0 where it is not known."""
 
 
 class RecordsAppended(Struct, frozen=True):
@@ -178,6 +182,36 @@ class RequestMeasured(Struct, frozen=True):
     cost_usd: float | None
     at: datetime
     """When the call began."""
+    purpose: str = "turn"
+    """`turn`, or what else the call was for; only a turn's own shows how full the context is."""
+
+
+class ContextSized(Struct, frozen=True):
+    """How long the next request will be, where no call of a turn has shown it."""
+
+    tokens: int
+
+
+class CompactionStarted(Struct, frozen=True):
+    """A summary of the conversation is being written."""
+
+    trigger: Trigger
+
+
+class CompactionGrew(Struct, frozen=True):
+    """The summary has this many characters so far."""
+
+    characters: int
+
+
+class CompactionDrafted(Struct, frozen=True):
+    """A summary waits for the person's word before it counts."""
+
+    receipt: Receipt
+
+
+class CompactionEnded(Struct, frozen=True):
+    """No summary is being written or waits any more."""
 
 
 class LimitsReported(Struct, frozen=True):
@@ -246,15 +280,28 @@ LiveFact: TypeAlias = (
     | TurnEnded
     | MessageQueued
     | MessageUnqueued
+    | CompactionStarted
 )
 PermissionFact: TypeAlias = (
     SessionOpened | PermissionAsked | PermissionSettled | QuestionAsked | QuestionSettled
 )
-LimitsFact: TypeAlias = SessionOpened | ModelChosen | RequestMeasured | LimitsReported
+LimitsFact: TypeAlias = (
+    SessionOpened | ModelChosen | RequestMeasured | LimitsReported | ContextSized
+)
+CompactionFact: TypeAlias = (
+    SessionOpened | CompactionStarted | CompactionGrew | CompactionDrafted | CompactionEnded
+)
 TaskFact: TypeAlias = TaskChanged | TaskForgotten
 NoticeFact: TypeAlias = NoticePosted | NoticeDismissed
 AccessFact: TypeAlias = AccessChanged | TrustSettled | ServersFound
 
 Fact: TypeAlias = (
-    SessionFact | LiveFact | PermissionFact | LimitsFact | TaskFact | NoticeFact | AccessFact
+    SessionFact
+    | LiveFact
+    | PermissionFact
+    | LimitsFact
+    | CompactionFact
+    | TaskFact
+    | NoticeFact
+    | AccessFact
 )

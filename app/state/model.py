@@ -13,11 +13,21 @@ from app.models.provider import Limit, Usage
 from app.sessions.graph import GraphView, MessageGraph
 
 Phase: TypeAlias = Literal[
-    "idle", "requesting", "thinking", "replying", "calling", "running", "retrying", "interrupting"
+    "idle",
+    "requesting",
+    "thinking",
+    "replying",
+    "calling",
+    "running",
+    "retrying",
+    "compacting",
+    "interrupting",
 ]
 Outcome: TypeAlias = Literal["completed", "interrupted", "failed", "declined", "stopped"]
 PermissionAnswer: TypeAlias = Literal["once", "session", "always", "no", "interrupt"]
 Severity: TypeAlias = Literal["info", "warning", "error"]
+Trigger: TypeAlias = Literal["manual", "auto", "ahead"]
+"""Who wanted a compaction: the person, the full context, or the app in good time before that."""
 
 
 def _empty_view() -> GraphView:
@@ -151,6 +161,30 @@ class Limits(msgspec.Struct, frozen=True):
     allowances: tuple[Limit, ...] = ()
 
 
+class Receipt(msgspec.Struct, frozen=True):
+    """What a compaction would do; the person may still change its summary."""
+
+    summary: str
+    tokens_before: int
+    tokens_after: int
+    """As far as it can be told before the next call."""
+    summarised: int
+    """Messages that the summary takes the place of."""
+    kept: int
+    """Messages that are kept word for word."""
+    last_request: str
+    """The person's last request, which is kept whatever the summary says; cut for the eye."""
+
+
+class Compaction(msgspec.Struct, frozen=True):
+    """The summary that is being written, or that waits for the person's word."""
+
+    trigger: Trigger | None = None
+    """None when none is being written."""
+    characters: int = 0
+    receipt: Receipt | None = None
+
+
 class Task(msgspec.Struct, frozen=True):
     """A background job."""
 
@@ -197,6 +231,7 @@ class State(msgspec.Struct, frozen=True):
     live: Live = msgspec.field(default_factory=Live)
     permission: Permission = msgspec.field(default_factory=Permission)
     limits: Limits = msgspec.field(default_factory=Limits)
+    compaction: Compaction = msgspec.field(default_factory=Compaction)
     tasks: Mapping[str, Task] = msgspec.field(default_factory=dict[str, Task])
     notices: tuple[Notice, ...] = ()
     access: Access = msgspec.field(default_factory=Access)

@@ -12,6 +12,7 @@ from app.sessions.records import Record
 from app.state import facts as f
 from app.state.model import (
     Access,
+    Compaction,
     Limits,
     Live,
     Notice,
@@ -39,12 +40,17 @@ def reduce(state: State, fact: f.Fact) -> State:
         else state.permission
     )
     limits = reduce_limits(state.limits, fact) if isinstance(fact, f.LimitsFact) else state.limits
+    compaction = (
+        reduce_compaction(state.compaction, fact)
+        if isinstance(fact, f.CompactionFact)
+        else state.compaction
+    )
     tasks = reduce_tasks(state.tasks, fact) if isinstance(fact, f.TaskFact) else state.tasks
     notices = (
         reduce_notices(state.notices, fact) if isinstance(fact, f.NoticeFact) else state.notices
     )
     access = reduce_access(state.access, fact) if isinstance(fact, f.AccessFact) else state.access
-    after = State(session, live, permission, limits, tasks, notices, access)
+    after = State(session, live, permission, limits, compaction, tasks, notices, access)
     return after if _differs(state, after) else state
 
 
@@ -54,6 +60,7 @@ def _differs(before: State, after: State) -> bool:
         or before.live is not after.live
         or before.permission is not after.permission
         or before.limits is not after.limits
+        or before.compaction is not after.compaction
         or before.tasks is not after.tasks
         or before.notices is not after.notices
         or before.access is not after.access
@@ -122,6 +129,9 @@ def reduce_live(live: Live, fact: f.LiveFact) -> Live:
         case f.ToolProgressed(tool_id=tool_id, output=output):
             run = live.tools.get(tool_id)
             return live if run is None else _with_tool(live, replace(run, output=output))
+        case f.CompactionStarted(trigger=trigger):
+            ahead = trigger == "ahead" or live.turn_id is None
+            return live if ahead else replace(live, phase="compacting", blocks=(), retry=None)
         case f.InterruptRequested():
             return live if live.turn_id is None else replace(live, phase="interrupting")
         case f.TurnEnded(turn_id=turn_id):
@@ -176,20 +186,40 @@ def reduce_limits(limits: Limits, fact: f.LimitsFact) -> Limits:
     """What was used and what is left."""
     match fact:
         case f.SessionOpened(usage=usage, cost_usd=cost, context_window=window):
-            return Limits(usage, cost, context_window=window, allowances=limits.allowances)
+            size = fact.context_tokens
+            return Limits(usage, cost, size, window, allowances=limits.allowances)
+        case f.ContextSized(tokens=tokens):
+            return replace(limits, context_tokens=tokens)
         case f.ModelChosen(context_window=window):
             return replace(limits, context_window=window, cache=CacheClock())
         case f.RequestMeasured(usage=usage, cost_usd=cost, at=at):
             before = limits.cost_usd
+            is_turn = fact.purpose == "turn"
+            size = usage.whole_input + usage.output if is_turn else limits.context_tokens
             return replace(
                 limits,
                 usage=limits.usage + usage,
                 cost_usd=None if before is None or cost is None else before + cost,
-                context_tokens=usage.whole_input + usage.output,
+                context_tokens=size,
                 cache=limits.cache.seen(usage, at),
             )
         case f.LimitsReported(allowances=allowances):
             return replace(limits, allowances=allowances)
+        case _:
+            assert_never(fact)
+
+
+def reduce_compaction(compaction: Compaction, fact: f.CompactionFact) -> Compaction:
+    """The summary that is being written or waits."""
+    match fact:
+        case f.SessionOpened() | f.CompactionEnded():
+            return Compaction()
+        case f.CompactionStarted(trigger=trigger):
+            return Compaction(trigger)
+        case f.CompactionGrew(characters=characters):
+            return replace(compaction, characters=characters)
+        case f.CompactionDrafted(receipt=receipt):
+            return Compaction(receipt=receipt)
         case _:
             assert_never(fact)
 

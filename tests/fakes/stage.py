@@ -34,6 +34,7 @@ class Stage:
     runtime: Runtime
     saved_rules: list[str]
     storage_errors: list[str]
+    told: list[str]
 
     @property
     def file(self) -> Path:
@@ -72,6 +73,7 @@ async def stage(
     facts: list[f.Fact] = []
     rules: list[str] = []
     errors: list[str] = []
+    told: list[str] = []
 
     def emit(fact: f.Fact) -> None:
         facts.append(fact)
@@ -82,13 +84,14 @@ async def stage(
         storage_changed=lambda error: errors.append(str(error or "mended")),
         shell_changed=lambda _: None,
         save_rule=rules.append,
+        tell=lambda sentence, _severity: told.append(sentence),
         can_ask=can_ask,
         shows_partials=shows_partials,
     )
     chosen = options or Options()
     runtime = await open_session(here, chosen, here.settings(chosen), provider, SESSION, hooks)
     emit(runtime.opened)
-    return Stage(here, provider, store, facts, runtime, rules, errors)
+    return Stage(here, provider, store, facts, runtime, rules, errors, told)
 
 
 async def until(store: Store[State, f.Fact], holds: Callable[[State], object]) -> None:
