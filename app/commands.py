@@ -19,6 +19,13 @@ COMMANDS = (
     Command("help", "every key and command", screen=False),
     Command("clear", "begin a new session; this one stays in the list"),
     Command("resume", "go on with this project's last session, or the one named", argument="[id]"),
+    Command(
+        "compact",
+        "sum the conversation up to make room; you see the summary first",
+        screen=False,
+        argument="[what to keep]",
+    ),
+    Command("uncompact", "go back to before the last compaction", screen=False),
     Command("model", "choose the model", argument="[name]"),
     Command("mode", "choose the permission mode", argument="[mode]"),
     Command("theme", "choose the colours", argument="[name]"),

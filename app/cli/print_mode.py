@@ -16,7 +16,7 @@ from app.cli.output import Output, note
 from app.cli.parser import Flags
 from app.cli.prompts import Prompt, json_prompts, text_prompt
 from app.cli.reporter import Reporter
-from app.cli.slash import PRINT_COMMANDS, answer, command_in
+from app.cli.slash import PRINT_COMMANDS, answer, command_in, compact, uncompact
 from app.config import Loaded
 from app.credentials import Credentials
 from app.errors import ReverieError
@@ -169,12 +169,13 @@ class _Run:
                     if self.output.broken is not None:
                         break
                     command = command_in(prompt)
-                    if command is not None:
-                        failed |= self._finish(self._answered(command))
-                    elif can_ask_model:
-                        failed |= self._finish(await self._turn(runtime, prompt))
-                    else:
+                    needs_model = command is None or command[0] == "compact"
+                    if needs_model and not can_ask_model:
                         raise NoCredentials("There is no key for Claude.", todo=WAYS_IN)
+                    if command is not None:
+                        failed |= self._finish(await self._answered(runtime, *command))
+                    else:
+                        failed |= self._finish(await self._turn(runtime, prompt))
         except ReverieError as error:
             self.output.result(result_event(self._ending("error_during_execution", str(error))))
             raise
@@ -198,9 +199,20 @@ class _Run:
             return self._ending("success", result.text, denials)
         return self._ending(_subtype(result), result.detail, denials)
 
-    def _answered(self, command: str) -> Ending:
-        self.reporter.begin_turn()
-        text = answer(command, self.reporter.session_usage, self.reporter.session_cost)
+    async def _answered(self, runtime: Runtime, command: str, argument: str) -> Ending:
+        reporter = self.reporter
+        reporter.begin_turn()
+        try:
+            match command:
+                case "compact":
+                    runtime.loop.answer_leftovers()
+                    text = await compact(runtime.compactor, argument)
+                case "uncompact":
+                    text = uncompact(runtime.compactor)
+                case _:
+                    text = answer(command, reporter.session_usage, reporter.session_cost)
+        except ReverieError as error:
+            return self._ending("error_during_execution", str(error))
         return self._ending("success", text)
 
     def _ending(

@@ -132,3 +132,22 @@ def undo_target(graph: MessageGraph, leaf: int | None) -> int | None:
 def has_lost_history(graph: MessageGraph, boundary: int) -> bool:
     """Whether what a boundary compacted is not in the file: it is there for the eye no more."""
     return graph.records[boundary].is_boundary and graph.parent(boundary) is None
+
+
+def compaction_in_words(boundary: JsonObject) -> str:
+    """What a compaction did, by what its boundary's record says of it."""
+    found = boundary.get("compactMetadata")
+    told = cast("JsonObject", found) if isinstance(found, dict) else {}
+    listed = told.get("preservedMessages")
+    kept = cast("JsonObject", listed).get("uuids") if isinstance(listed, dict) else None
+    parts: list[str] = []
+    if isinstance(count := told.get("messagesSummarized"), int):
+        parts.append(f"{count} {'message' if count == 1 else 'messages'} summed up")
+    if isinstance(kept, list) and kept:
+        parts.append("the last turns kept word for word")
+    before, after = told.get("preTokens"), told.get("postTokens")
+    if isinstance(before, int) and isinstance(after, int):
+        parts.append(f"{before:,} \N{RIGHTWARDS ARROW} {after:,} tokens")
+    elif isinstance(before, int) and before:
+        parts.append(f"{before:,} tokens before")
+    return ", ".join(parts)

@@ -1,0 +1,121 @@
+"""Compaction from the command line (spec/sessions.md, Compact; spec/cli.md)."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from typing import Any
+
+from tests.cli.runner import CASES, Cli
+from tests.fakes.history_rules import history_fault
+from tests.fakes.messages_server import MessagesServer, Reply, Status, text
+
+B09 = "8d6acb1d-bf9b-579a-95f7-d322d1dd6208"
+
+
+def said(messages: list[dict[str, Any]]) -> str:
+    return json.dumps(messages, ensure_ascii=False)
+
+
+def session(cli: Cli, server: MessagesServer, *words: str) -> str:
+    """A session of these prompts; returns its id."""
+    server.say(*(f"Answer to {each}." for each in words))
+    session_id = ""
+    for each in words:
+        more = ("--resume", session_id) if session_id else ()
+        session_id = cli.ask(each, "--output-format", "json", *more).json["session_id"]
+    return session_id
+
+
+def test_a_compacted_session_goes_on_with_its_summary(cli: Cli, server: MessagesServer) -> None:
+    session_id = session(cli, server, "first", "second")
+    old = cli.transcripts[0].read_bytes()
+    server.say("THE SUMMARY", "Answer to third.")
+    done = cli.ask("/compact keep names", "--resume", session_id)
+    assert (done.code, done.err) == (0, "")
+    assert done.out.startswith("Compacted: 4 messages summed up")
+    assert "keep names" in said(server.last["messages"][-1:])
+    assert cli.transcripts[0].read_bytes().startswith(old)
+
+    cli.ask("third", "--resume", session_id)
+    sent = said(server.last["messages"])
+    assert "THE SUMMARY" in sent
+    assert "Answer to first." not in sent
+    assert "second" in sent, "the last request stays"
+    assert history_fault(server.last) is None
+
+
+def test_the_boundary_is_told_as_an_event(cli: Cli, server: MessagesServer) -> None:
+    session_id = session(cli, server, "first")
+    server.say("THE SUMMARY")
+    done = cli.ask(
+        "/compact", "--resume", session_id, "--output-format", "stream-json", "--verbose"
+    )
+    events = done.events
+    boundary = next(e for e in events if e.get("subtype") == "compact_boundary")
+    assert boundary["session_id"] == session_id
+    assert boundary["compact_metadata"]["trigger"] == "manual"
+    assert events[-1]["subtype"] == "success"
+    assert events[-1]["usage"]["output_tokens"] > 0, "the summary's own call is counted"
+
+
+def test_a_fork_of_a_compacted_session_carries_the_summary_alone(
+    cli: Cli, server: MessagesServer
+) -> None:
+    session_id = session(cli, server, "first", "second")
+    server.say("THE SUMMARY", "Answer in the fork.")
+    cli.ask("/compact", "--resume", session_id)
+    forked = cli.ask("new way", "--resume", session_id, "--fork-session", "--output-format", "json")
+    assert forked.json["session_id"] != session_id
+    sent = said(server.last["messages"])
+    assert "THE SUMMARY" in sent
+    assert "new way" in sent
+    assert "first" not in sent
+    assert "Answer to" not in sent
+
+
+def test_undo_brings_back_what_was_summed_up(cli: Cli, server: MessagesServer) -> None:
+    session_id = session(cli, server, "first", "second")
+    server.say("THE SUMMARY", "Answer to third.")
+    cli.ask("/compact", "--resume", session_id)
+    undone = cli.ask("/uncompact", "--resume", session_id)
+    assert undone.code == 0
+    cli.ask("third", "--resume", session_id)
+    sent = said(server.last["messages"])
+    assert "Answer to first." in sent
+    assert "THE SUMMARY" not in sent
+    again = cli.ask("/uncompact", "--resume", session_id)
+    assert again.code == 1
+    assert "no compaction that could be undone" in again.err
+
+
+def test_a_failed_compaction_changes_nothing(cli: Cli, server: MessagesServer) -> None:
+    session_id = session(cli, server, "first")
+    old = cli.transcripts[0].read_bytes()
+    server.queue(Status(400, "invalid_request_error", "no"))
+    failed = cli.ask("/compact", "--resume", session_id)
+    assert failed.code == 1
+    assert len(failed.told) == 1
+    server.queue(Reply((text("   "),)), Reply((text(" "),)))
+    empty = cli.ask("/compact", "--resume", session_id)
+    assert empty.code == 1
+    assert "wrote no summary" in empty.err
+    nothing = cli.ask("/compact")
+    assert (nothing.code, "nothing to sum up" in nothing.err) == (1, True)
+    assert cli.transcripts[0].read_bytes() == old
+
+
+def test_a_summary_whose_past_is_gone_is_gone_on_with(cli: Cli, server: MessagesServer) -> None:
+    """cases/B09."""
+    place = cli.data / "projects" / "somewhere"
+    place.mkdir(parents=True)
+    file = place / f"{B09}.jsonl"
+    shutil.copy(CASES / "B09-logical-parent-missing" / f"{B09}.jsonl", file)
+    server.say("ok")
+    done = cli.ask("go on", "--resume", B09)
+    assert done.code == 0
+    messages = server.last["messages"]
+    assert history_fault(server.last) is None
+    assert [m["role"] for m in messages] == ["user", "assistant", "user", "assistant", "user"]
+    assert said(messages).count("continues from an earlier one") == 1
+    assert cli.ask("/uncompact", "--resume", B09).code == 1
