@@ -96,7 +96,7 @@ def parse_record(raw: bytes, line: int = 0) -> Record:
     """
     try:
         parsed = _decoder.decode(raw)
-    except (msgspec.MsgspecError, UnicodeDecodeError):
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return _parse_leniently(raw, line)
     return _record(raw, parsed, line)
 

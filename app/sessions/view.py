@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import cast
 
+from app.sessions.api_names import name_for_api
 from app.sessions.graph import MessageGraph
 from app.sessions.kept import Walk, walk_from
 from app.sessions.prompts import blocks_of, content_of, user_kind
@@ -85,6 +86,7 @@ class _Builder:
                 self._attachment(record)
         if self.view.messages and self.view.messages[0]["role"] == "assistant":
             self.view.messages.insert(0, _user_text(OPENING))
+        name_for_api(self.view.messages)
         return self.view
 
     def _assistant(self, here: int, record: Record) -> None:
