@@ -9,31 +9,26 @@ import asyncio
 import importlib
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from app import trust
+from app.compaction_desk import BUSY, CompactionDesk
 from app.config import Loaded, Settings, set_value
 from app.desk import QuestionDesk, modes_of, save_rule, shell_task
 from app.errors import ReverieError, StorageError
 from app.git import git_branch
 from app.installation import BUILT_IN, Installation, Options, model_name
 from app.models.usage import model_facts
+from app.notice_desk import NoticeDesk
 from app.reach import ChooseProvider, Reach
-from app.sessions.catalogue import transcripts
 from app.sessions.cleanup import remove_old_sessions
 from app.sessions.envelope import new_uuid
 from app.state import facts as f
-from app.state.model import (
-    Notice,
-    PermissionAnswer,
-    QueuedMessage,
-    Server,
-    Severity,
-    State,
-)
+from app.state.model import PermissionAnswer, QueuedMessage, Server, State
 from app.state.reduce import reduce
 from app.state.store import Store
 from app.writing import Writing
@@ -41,9 +36,9 @@ from app.writing import Writing
 if TYPE_CHECKING:
     from app.agent.tools.shell_background import ShellTask
     from app.assembly import Runtime
+    from app.session_desk import SessionDesk
 
-STORAGE_NOTICE = 0
-"""The id of the one notice about saving."""
+NO_MODEL = "No model is connected yet. Choose one on the welcome screen."
 EXIT_WAIT = 2.0
 """Seconds that leaving waits for what still runs (ARCHITECTURE.md, Concurrency)."""
 
@@ -65,13 +60,15 @@ class Controller:
         self.store: Store[State, f.Fact] = Store(State(), reduce)
         self.writing = Writing(here)
         self.questions = QuestionDesk(self.emit)
+        self.notices = NoticeDesk(self.emit)
+        self.notice = self.notices.post
         self.reach = Reach(here, self.emit, self.notice, choose)
+        self.compaction = CompactionDesk(self.emit, self.notice, self._need_runtime, self._begin)
         self.on_fault: Callable[[BaseException], None] | None = None
         """Told of a programming error in a turn, for the crash screen."""
         self._runtime: Runtime | None = None
         self._turn: asyncio.Task[Any] | None = None
         self._tasks: set[asyncio.Task[Any]] = set()
-        self._notices = 0
         self._opened = asyncio.Event()
 
     # Starting and leaving
@@ -131,7 +128,7 @@ class Controller:
 
         hooks = Hooks(
             emit=self.emit,
-            storage_changed=self._storage_changed,
+            storage_changed=self.notices.storage_changed,
             shell_changed=self._shell_changed,
             save_rule=self._save_rule,
             tell=self.notice,
@@ -158,15 +155,6 @@ class Controller:
         """Tell the store what happened."""
         self.store.dispatch(fact)
 
-    def notice(self, text: str, severity: Severity = "info") -> None:
-        """Show one sentence that belongs to no message."""
-        self._notices += 1
-        self.emit(f.NoticePosted(Notice(self._notices, text, severity)))
-
-    def dismiss_notice(self, notice_id: int) -> None:
-        """A notice has been read."""
-        self.emit(f.NoticeDismissed(notice_id))
-
     # Turns
 
     async def submit(self, text: str, pictures: tuple[Path, ...] = ()) -> None:
@@ -183,9 +171,16 @@ class Controller:
         elif text.startswith("!") and text[1:].strip():
             self._begin(self._shell_line(text[1:].strip()))
         elif not self.state.access.ready:
-            self.notice("No model is connected yet. Choose one on the welcome screen.", "warning")
+            self.notice(NO_MODEL, "warning")
         else:
             self._begin(self._run_turn(text, pictures))
+
+    def compact(self, instructions: str = "") -> None:
+        """Sum the conversation up, once the person has seen the summary."""
+        if self.is_busy or self._runtime is None or not self.state.access.ready:
+            self.notice(BUSY if self.is_busy else NO_MODEL, "warning")
+        else:
+            self.compaction.draft(instructions)
 
     async def _submit_when_open(self, text: str, pictures: tuple[Path, ...]) -> None:
         """Keep what was sent while the app still starts."""
@@ -206,6 +201,8 @@ class Controller:
             self._fault(error)
         self.emit(f.GitBranchSeen(git_branch(self.here.folder)))
         last = self.state.live.last
+        if self.state.compaction.receipt is not None:
+            return  # what is queued waits until the person has looked at the summary
         if self.state.live.queue and last is not None and last.outcome == "completed":
             self._spawn(self._send_next())
 
@@ -342,11 +339,17 @@ class Controller:
         """Go on with another session."""
         await self._open(replace(self.options, resume=file, session_id=None, prompt=None))
 
-    def last_transcript(self) -> Path | None:
-        """The project's last session besides the one on screen, None when there is none."""
-        current = self.state.session.session_id
-        found = (file for _, file in transcripts(self.here.places, self.here.folder))
-        return next((file for file in found if file.stem != current), None)
+    @cached_property
+    def sessions(self) -> SessionDesk:
+        """All sessions, to be listed, searched and kept in order."""
+        from app.session_desk import SessionDesk  # not before the first frame
+
+        return SessionDesk(
+            self.here,
+            lambda: self.loaded.settings,
+            lambda: self.state.session.session_id,
+            lambda: self._need_runtime().conversation,
+        )
 
     def keep_setting(self, key: str, value: str) -> None:
         """Write one of the person's own settings."""
@@ -373,12 +376,6 @@ class Controller:
         if self.on_fault is None:
             raise error
         self.on_fault(error)
-
-    def _storage_changed(self, error: StorageError | None) -> None:
-        if error is None:
-            self.emit(f.NoticeDismissed(STORAGE_NOTICE))
-        else:
-            self.emit(f.NoticePosted(Notice(STORAGE_NOTICE, str(error), "error")))
 
     def _save_rule(self, rule: str) -> None:
         if self.state.access.trusted is False and trust.wants_trust(self.here.root):

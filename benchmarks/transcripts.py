@@ -1,4 +1,4 @@
-"""Loading a session of 100 MB: against a bare JSON scan, and in the app."""
+"""Loading a session of 100 MB: against a bare `msgspec` scan, and in the app; and appending."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import sys
 import time
 from pathlib import Path
 
+from app.sessions.records import parse_record
 from benchmarks.figures import Figure, median, show
 from benchmarks.headless import SESSION, transcript
 from benchmarks.terminal import APP, ROOT, Home, Program
@@ -16,14 +17,25 @@ SIZE = 100_000_000
 WORDS = 600
 
 SCAN = """
-lines = [json.loads(line) for line in open(sys.argv[1], "rb")]
+from msgspec.json import decode
+for line in open(sys.argv[1], "rb"):
+    decode(line)
+"""
+KEPT = """
+from msgspec.json import decode
+lines = [decode(line) for line in open(sys.argv[1], "rb")]
 """
 LOAD = """
 from app.sessions.codec import parse_transcript
 from app.sessions.graph import open_view
+from widgets.conversation.feed import Feed
 with open(sys.argv[1], "rb") as file:
     view = open_view(parse_transcript(file.read()).records)
+Feed().show(view, "/")
 """
+SIZES = (1_000_000, 500_000_000)
+"""Sessions to which records are appended, bytes."""
+APPENDS = 2_000
 TIMED = """
 import json, sys, time
 {first}
@@ -66,6 +78,25 @@ def shown(home: Home, messages: int) -> float:
         program.close()
 
 
+def append_seconds(folder: Path, size: int) -> float:
+    """Seconds of one append of a record of 1 kB to a file of so many bytes (sparse)."""
+    from app.sessions.journal import Journal
+    from app.storage.local import FileLog
+
+    file = folder / f"{size}.jsonl"
+    with file.open("wb") as out:
+        out.truncate(size - 1)
+        out.seek(size - 1)
+        out.write(b"\n")
+    journal = Journal("s", FileLog(file))
+    record = parse_record(b'{"type":"note","text":"' + b"x" * 1_000 + b'"}')
+    journal.append(record)
+    began = time.perf_counter()
+    for _ in range(APPENDS):
+        journal.append(record)
+    return (time.perf_counter() - began) / APPENDS
+
+
 def measure(size: int = SIZE, rounds: int = 3) -> list[Figure]:
     """Scan, load and open in turn."""
     from app.paths import find_places
@@ -73,27 +104,34 @@ def measure(size: int = SIZE, rounds: int = 3) -> list[Figure]:
     home = Home()
     file = find_places(home.environment).transcript(home.folder, SESSION)
     messages = write_session(file, size)
-    scans, loads, opens = [], [], []
+    scans, kept, loads, opens = [], [], [], []
     for _ in range(rounds):
         scans.append(timed(SCAN, file))
+        kept.append(timed(KEPT, file))
         loads.append(timed(LOAD, file))
-        began = time.perf_counter()
         opens.append(shown(home, messages))
-        assert time.perf_counter() > began
+    appends = [median([append_seconds(file.parent, each) for _ in range(3)]) for each in SIZES]
     home.close()
     scan, load = (median([each[0] for each in side]) for side in (scans, loads))
-    kept = [median([each[1] for each in side]) for side in (scans, loads)]
-    detail = f"{load:.2f} s CPU for {size / 1e6:.0f} MB, {messages} lines; json.loads {scan:.2f} s"
+    memory = [median([each[1] for each in side]) for side in (kept, loads)]
+    detail = f"{load:.2f} s CPU for {size / 1e6:.0f} MB, {messages} lines; the scan {scan:.2f} s"
     return [
-        Figure("transcripts: load", load / scan, "× json.loads", 1.0, detail),
+        Figure("transcripts: graph and last screen", load / scan, "× msgspec scan", 2.0, detail),
         Figure(
             "transcripts: memory",
-            kept[1] / kept[0],
-            "× json.loads",
-            1.0,
-            f"{kept[1]:.0f} MB kept, json.loads {kept[0]:.0f} MB",
+            memory[1] / memory[0],
+            "× msgspec scan, kept",
+            2.5,
+            f"{memory[1]:.0f} MB kept, the scan {memory[0]:.0f} MB",
         ),
         Figure("transcripts: open in the app", median(opens), "s", 3.0, "to the last message"),
+        Figure(
+            "transcripts: append at 500 MB",
+            appends[1] / appends[0],
+            "× at 1 MB",
+            1.2,
+            f"{appends[1] * 1e6:.0f} µs, at 1 MB {appends[0] * 1e6:.0f} µs",
+        ),
     ]
 
 

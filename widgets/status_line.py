@@ -23,6 +23,7 @@ _PHASES = {
     "calling": "calling a tool",
     "running": "running",
     "retrying": "trying again",
+    "compacting": "summing up",
     "interrupting": "stopping",
 }
 
@@ -91,6 +92,8 @@ class StatusLine(Follow, Widget):
             bar = gauge(share, glyphs.full, glyphs.empty)
             colour = "warn" if share >= 0.75 else "muted"
             parts.append((f"ctx {bar} {share:.0%}".replace("%", " %"), colour))
+        if state.compaction.trigger == "ahead":
+            parts.append(("summing up ahead", "accent"))
         running = sum(1 for task in state.tasks.values() if task.status == "running")
         if running:
             parts.append((f"{running} task{'s' if running > 1 else ''}", "accent"))
@@ -110,7 +113,8 @@ class StatusLine(Follow, Widget):
 
     def _activity(self, state: State) -> Part:
         glyphs, live = glyphs_of(self.app), state.live
-        if state.permission.requests or state.permission.questions:
+        waits = state.permission.requests or state.permission.questions
+        if waits or state.compaction.receipt is not None:
             return f"{glyphs.on} waiting for you", "warn"
         if live.turn_id is None:
             return _ended(live, state, glyphs.on, glyphs.off)
@@ -118,6 +122,8 @@ class StatusLine(Follow, Widget):
         if live.phase == "retrying" and live.retry is not None:
             left = live.retry.until - self._clock.monotonic()
             return f"{glyphs.on} {word} in {seconds_in_words(left)}", "warn"
+        if live.phase == "compacting" and state.compaction.characters:
+            word = f"{word}: {state.compaction.characters:,} characters"
         elapsed = seconds_in_words(self._clock.monotonic() - live.started)
         return f"{glyphs.on} {word} {elapsed}", "accent"
 

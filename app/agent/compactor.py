@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from app.agent import compaction
@@ -155,6 +155,7 @@ class Compactor:
             self.tell(f"The conversation could not be summed up. {error}{more}", "warning")
             return False
         self._guard.compacted(tokens)
+        self.tell("The conversation was summed up to make room. /uncompact goes back.", "info")
         return True
 
     # By the person's wish
@@ -193,6 +194,12 @@ class Compactor:
                 await self._carry_out(draft, summary, "manual")
             finally:
                 self.emit(CompactionEnded())
+
+    def postpone(self, summary: str) -> None:
+        """Keep the summary, as the person left it, for the next time one is wanted."""
+        if self._draft is not None:
+            self._draft = replace(self._draft, summary=summary)
+        self.emit(CompactionEnded())
 
     def discard(self) -> None:
         """Let go of the summary; the conversation stays as it is."""

@@ -8,9 +8,10 @@ from typing import cast
 
 from msgspec import Struct
 
-from app.sessions.records import JsonObject, Record, parse_record
+from app.sessions.records import JsonObject, Record, parse_record, parse_span
 
 _FILLER = b"\x00 \t\r"
+_OPENING, _CLOSING = b"{}"
 _MAX_ATTEMPTS = 20_000  # objects tried in one broken line; real ones hold a few hundred
 _decode = json.JSONDecoder(strict=False).raw_decode
 
@@ -42,27 +43,36 @@ def parse_transcript(content: bytes) -> Parsed:
     """
     records: list[Record] = []
     flaws: list[Flaw] = []
-    start, number, end = 0, 0, len(content)
+    view, end = memoryview(content), len(content)
+    start = number = 0
     while start < end:
         number += 1
         stop = content.find(b"\n", start)
         last = stop < 0
         if last:
             stop = end
-        line = content[start:stop].strip(_FILLER)
+        first, behind = start, stop
+        if stop > start and (content[start] != _OPENING or content[stop - 1] != _CLOSING):
+            first, behind = _without_filler(content, start, stop)
+        if behind > first:
+            try:
+                records.append(parse_span(content, view, first, behind, number))
+            except ValueError:
+                found, broken = _recover(content[first:behind], number)
+                records += found
+                if broken:
+                    flaws.append(
+                        Flaw("torn_line" if last and not found else "corrupt_line", number)
+                    )
+                if len(found) > 1 or (found and broken):
+                    flaws.append(Flaw("glued_line", number))
         start = stop + 1
-        if not line:
-            continue
-        try:
-            records.append(parse_record(line, number))
-        except ValueError:
-            found, broken = _recover(line, number)
-            records += found
-            if broken:
-                flaws.append(Flaw("torn_line" if last and not found else "corrupt_line", number))
-            if len(found) > 1 or (found and broken):
-                flaws.append(Flaw("glued_line", number))
     return Parsed(tuple(records), tuple(flaws))
+
+
+def _without_filler(content: bytes, start: int, stop: int) -> tuple[int, int]:
+    line = content[start:stop]
+    return stop - len(line.lstrip(_FILLER)), start + len(line.rstrip(_FILLER))
 
 
 def _recover(line: bytes, number: int) -> tuple[list[Record], bool]:

@@ -129,11 +129,6 @@ def undo_target(graph: MessageGraph, leaf: int | None) -> int | None:
     return graph.position.get(graph.records[boundary].logical_parent or "")
 
 
-def has_lost_history(graph: MessageGraph, boundary: int) -> bool:
-    """Whether what a boundary compacted is not in the file: it is there for the eye no more."""
-    return graph.records[boundary].is_boundary and graph.parent(boundary) is None
-
-
 def compaction_in_words(boundary: JsonObject) -> str:
     """What a compaction did, by what its boundary's record says of it."""
     found = boundary.get("compactMetadata")

@@ -12,7 +12,7 @@ from typing import cast
 
 from msgspec import Struct
 
-from app.sessions.records import Record
+from app.sessions.records import CHAIN_TYPES, Record
 
 _RETRACTING = frozenset({"api_refusal", "model_refusal_fallback"})
 
@@ -48,6 +48,10 @@ class MessageGraph:
         """Uuids that a later record took out of the conversation (spec/sessions.md, Resume)."""
         self.boundaries: list[int] = []
         """Compact boundaries, superseded ones too."""
+        self._moved: set[str] = set()
+        """Uuids that a later record has taken over."""
+        self._unresolved: list[int] = []
+        """Records whose parent was not there, or not yet, when they came."""
         self._before: list[int] = []
         self._last = {False: -1, True: -1}
         self._cut: set[int] = set()
@@ -64,25 +68,35 @@ class MessageGraph:
     def _add(self, record: Record) -> int:
         here = len(self.records)
         self.records.append(record)
-        self._before.append(-1)
-        if not record.in_chain or record.uuid is None:
+        uuid, before = record.uuid, self._before
+        if uuid is None or record.type not in CHAIN_TYPES:
+            before.append(-1)
             return here
-        if record.type == "system" and record.subtype in _RETRACTING:
-            named = record.data.get("retractedMessageUuids")
-            self.retracted.update(str(u) for u in cast("list[object]", named or ()))
-        if record.uuid in self.position:
+        if uuid in self.position:
             self._duplicates += 1
-            self._forget(self.position[record.uuid])
-        self.position[record.uuid] = here
-        if record.is_boundary:
-            self.boundaries.append(here)
-        self._before[here] = self._last[record.sidechain]
+            self._moved.add(uuid)
+            self._forget(self.position[uuid])
+        self.position[uuid] = here
+        before.append(self._last[record.sidechain])
         self._last[record.sidechain] = here
-        if record.type == "assistant" and record.message_id:
+        if record.type == "system":
+            self._add_system(record, here)
+        elif record.type == "assistant" and record.message_id:
             self.messages.setdefault(record.message_id, []).append(here)
+        if record.parent is not None and record.parent not in self.position:
+            self._unresolved.append(here)
         for tool_id in record.tool_results:
             self.results.setdefault(tool_id, []).append(here)
         return here
+
+    def _add_system(self, record: Record, here: int) -> None:
+        if record.is_boundary:
+            self.boundaries.append(here)
+            self._unresolved.append(here)
+        elif record.subtype in _RETRACTING:
+            named = record.data.get("retractedMessageUuids")
+            uuids = cast("list[object]", named) if isinstance(named, list) else []
+            self.retracted.update(uuid for uuid in uuids if isinstance(uuid, str))
 
     def _forget(self, old: int) -> None:
         record = self.records[old]
@@ -149,12 +163,15 @@ class MessageGraph:
         Parallel tool calls look like branches: one walk misses some (transcripts.md, quirk 1).
         """
         members = self.messages.get(self.records[here].message_id or "", [here])
-        return sorted(member for member in members if self.hangs_on(member, path))
+        return [m for m in members if m in path or self.hangs_on(m, path)]
 
     def _cut_cycles(self) -> None:
-        """Make the earliest record of every cycle a root, so that each walk ends (cases/B04)."""
+        """Make the earliest record of every cycle a root, so that each walk ends (cases/B04).
+
+        A circle has a parent that stands behind its child; without one nothing has to be walked.
+        """
         done: set[int] = set()
-        for start in self.position.values():
+        for start in self._ahead():
             path: list[int] = []
             on_path: set[int] = set()
             here: int | None = start
@@ -166,6 +183,14 @@ class MessageGraph:
                 self._cut.add(min(path[path.index(here) :]))
                 self._cycles += 1
             done.update(path)
+
+    def _ahead(self) -> list[int]:
+        """Records whose parent stands behind them in the file."""
+        candidates = [*self._unresolved]
+        if self._moved:
+            children = enumerate(self.records)
+            candidates += [here for here, record in children if record.parent in self._moved]
+        return [h for h in candidates if self.is_current(h) and (self.parent(h) or 0) > h]
 
     @cached_property
     def is_sidechain_file(self) -> bool:
@@ -182,15 +207,19 @@ class MessageGraph:
         From every main record without children up to the nearest user or assistant record; of
         these the last one in file order (spec/sessions.md, Graph).
         """
-        main = [here for here in self.position.values() if self.is_main(here)]
-        parents = {self.parent(here) for here in main}
+        parents = {self.parent(here) for here in self._ahead() if self.is_main(here)}
+        in_order = not parents
         best: int | None = None
-        for here in main:
-            if here in parents:
+        for here in range(len(self.records) - 1, -1, -1):
+            if best is not None and in_order and here < best:
+                break  # what ends further up in the file ends before this one
+            if not self.is_current(here) or not self.is_main(here):
                 continue
-            top = next((h for h in self.walk(here) if self._may_end(h)), None)
-            if top is not None and (best is None or top > best):
-                best = top
+            if here not in parents:
+                top = next((h for h in self.walk(here) if self._may_end(h)), None)
+                if top is not None and (best is None or top > best):
+                    best = top
+            parents.add(self.parent(here))
         return best
 
     def _may_end(self, here: int) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.sessions.graph import MessageGraph
-from app.sessions.kept import Walk
+from app.sessions.kept import Walk, all_kept, joined_at
 
 
 def timeline(graph: MessageGraph, leaf: int | None) -> list[int]:
@@ -12,31 +12,36 @@ def timeline(graph: MessageGraph, leaf: int | None) -> list[int]:
     Unlike the request it goes on above compact boundaries; like it, it takes in the blocks and
     results of parallel tool calls that the walk itself misses.
     """
-    path = list(graph.walk(leaf))
+    path = _across(graph, leaf)
     path.reverse()
     on_path = set(path)
-    shown: set[int] = set()
-    out: list[int] = []
-
-    def show(here: int) -> None:
-        if here not in shown:
-            shown.add(here)
-            out.append(here)
-
+    shown: dict[int, None] = {}
     for here in path:
-        show(here)
+        shown[here] = None
         if graph.records[here].type != "assistant":
             continue
         group = graph.message_group(here, on_path)
-        for member in group:
-            if member not in on_path:
-                show(member)
+        shown |= dict.fromkeys(member for member in group if member not in on_path)
         for member in group:
             for tool_id in graph.records[member].tool_uses:
                 for result in graph.results.get(tool_id, ()):
                     if result not in on_path and graph.hangs_on(result, on_path):
-                        show(result)
-    return out
+                        shown[result] = None
+    return list(shown)
+
+
+def _across(graph: MessageGraph, leaf: int | None) -> list[int]:
+    """The walk to the root, newest first, with the compactions that it passes by."""
+    tails = [kept for kept in all_kept(graph) if kept.joins_tail]
+    if not tails:
+        return list(graph.walk(leaf))
+    path: list[int] = []
+    for here in graph.walk(leaf):
+        passed = joined_at(graph, tails, here, path[-1] if path else None)
+        if passed is not None:
+            path += [passed.anchor, passed.boundary]
+        path.append(here)
+    return path
 
 
 def logical_chain(graph: MessageGraph, walk: Walk) -> list[int]:

@@ -38,7 +38,7 @@ class Walk(Struct, frozen=True):
 
 def walk_from(graph: MessageGraph, leaf: int | None) -> Walk:
     """From a leaf back to the last compact boundary or root, kept messages in their place."""
-    tails = [kept for here in graph.boundaries if (kept := kept_messages(graph, here)) is not None]
+    tails = all_kept(graph)
     path: list[int] = []
     seen: set[int] = set()
     used: tuple[int, ...] = ()
@@ -49,7 +49,7 @@ def walk_from(graph: MessageGraph, leaf: int | None) -> Walk:
         if graph.records[here].is_boundary:
             boundary = here
             break
-        joined = _joined(graph, tails, here, child)
+        joined = joined_at(graph, tails, here, child)
         if joined is None:
             seen.add(here)
             path.append(here)
@@ -68,8 +68,14 @@ def walk_from(graph: MessageGraph, leaf: int | None) -> Walk:
     return Walk(tuple(path), boundary, frozenset(used))
 
 
-def _joined(graph: MessageGraph, tails: list[Kept], here: int, child: int | None) -> Kept | None:
-    """The kept messages that end here, when the walk comes from behind their compaction."""
+def all_kept(graph: MessageGraph) -> list[Kept]:
+    """What every compaction of a session kept, oldest first."""
+    found = (kept_messages(graph, here) for here in graph.boundaries)
+    return [kept for kept in found if kept is not None]
+
+
+def joined_at(graph: MessageGraph, tails: list[Kept], here: int, child: int | None) -> Kept | None:
+    """The kept messages that end here, when `child` was written behind their compaction."""
     if child is None or graph.records[child].subtype == COMPACT_UNDONE:
         return None
     ended = [

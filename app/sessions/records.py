@@ -19,19 +19,19 @@ SYNTHETIC_MODEL = "<synthetic>"
 JsonObject = dict[str, Any]
 
 
-class _Block(msgspec.Struct):
+class _Block(msgspec.Struct, gc=False):
     type: str | None = None
     id: str | None = None
     tool_use_id: str | None = None
 
 
-class _Message(msgspec.Struct):
+class _Message(msgspec.Struct, gc=False):
     id: str | None = None
     model: str | None = None
     content: str | list[_Block] | None = None
 
 
-class _Line(msgspec.Struct):
+class _Line(msgspec.Struct, gc=False):
     type: str | None = None
     subtype: str | None = None
     uuid: str | None = None
@@ -48,9 +48,15 @@ _decoder = msgspec.json.Decoder(_Line)
 
 
 class Record(msgspec.Struct, frozen=True, eq=False, gc=False):
-    """One JSON object of a transcript. Two records are equal only when they are the same one."""
+    """One JSON object of a transcript. Two records are equal only when they are the same one.
 
-    raw: bytes
+    Its bytes stay where they were read, in `source` from `start` to `stop`: all records of a file
+    share one object, so that a session of 100 MB is in memory once.
+    """
+
+    source: bytes
+    start: int
+    stop: int
     type: str
     subtype: str | None = None
     uuid: str | None = None
@@ -67,6 +73,11 @@ class Record(msgspec.Struct, frozen=True, eq=False, gc=False):
     line: int = 0
     """The physical line it was read from, from 1; 0 for one that was made in this process."""
     decoded: JsonObject | None = None
+
+    @property
+    def raw(self) -> bytes:
+        """The object as it stands in the file."""
+        return self.source[self.start : self.stop]
 
     @property
     def data(self) -> JsonObject:
@@ -94,11 +105,16 @@ def parse_record(raw: bytes, line: int = 0) -> Record:
 
     Raises `ValueError` when it is not a JSON object. Fields of an unexpected type count as absent.
     """
+    return parse_span(raw, memoryview(raw), 0, len(raw), line)
+
+
+def parse_span(source: bytes, view: memoryview, start: int, stop: int, line: int) -> Record:
+    """The record in a part of `source`, of which `view` is a view; see `parse_record`."""
     try:
-        parsed = _decoder.decode(raw)
+        parsed = _decoder.decode(view[start:stop])
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return _parse_leniently(raw, line)
-    return _record(raw, parsed, line)
+        return _parse_leniently(source[start:stop], line)
+    return _record(source, start, stop, parsed, line)
 
 
 def new_record(data: JsonObject) -> Record:
@@ -107,31 +123,46 @@ def new_record(data: JsonObject) -> Record:
         raw = json.dumps(data, separators=(",", ":"), ensure_ascii=False).encode()
     except UnicodeEncodeError:  # a lone surrogate stays an escape
         raw = json.dumps(data, separators=(",", ":")).encode()
-    return _record(raw, _lenient_line(data), 0, data)
+    return _record(raw, 0, len(raw), _lenient_line(data), 0, data)
 
 
-def _record(raw: bytes, line: _Line, number: int, decoded: JsonObject | None = None) -> Record:
-    message = line.message or _Message()
-    blocks = message.content if isinstance(message.content, list) else []
+def _record(
+    source: bytes,
+    start: int,
+    stop: int,
+    line: _Line,
+    number: int,
+    decoded: JsonObject | None = None,
+) -> Record:
+    # By position and without generators: a session of 100 MB has 100 000 of them.
+    message = line.message
+    uses: tuple[str, ...] = ()
+    results: tuple[str, ...] = ()
+    if message is not None and isinstance(message.content, list):
+        for block in message.content:
+            if block.type == "tool_use" and block.id:
+                uses = (*uses, block.id)
+            elif block.type == "tool_result" and block.tool_use_id:
+                results = (*results, block.tool_use_id)
     return Record(
-        raw=raw,
-        type=line.type or "",
-        subtype=line.subtype,
-        uuid=line.uuid,
-        parent=line.parent,
-        logical_parent=line.logical_parent,
-        session_id=line.session_id,
-        timestamp=line.timestamp,
-        sidechain=line.sidechain,
-        api_error=line.api_error,
-        message_id=message.id,
-        model=message.model,
-        tool_uses=tuple(b.id for b in blocks if b.type == "tool_use" and b.id),
-        tool_results=tuple(
-            b.tool_use_id for b in blocks if b.type == "tool_result" and b.tool_use_id
-        ),
-        line=number,
-        decoded=decoded,
+        source,
+        start,
+        stop,
+        line.type or "",
+        line.subtype,
+        line.uuid,
+        line.parent,
+        line.logical_parent,
+        line.session_id,
+        line.timestamp,
+        line.sidechain,
+        line.api_error,
+        message.id if message is not None else None,
+        message.model if message is not None else None,
+        uses,
+        results,
+        number,
+        decoded,
     )
 
 
@@ -142,7 +173,7 @@ def _parse_leniently(raw: bytes, line: int) -> Record:
         raise ValueError("nested too deeply") from error
     if not isinstance(data, dict):
         raise ValueError("not a JSON object")  # noqa: TRY004 - one error for every unreadable line
-    return _record(raw, _lenient_line(cast("JsonObject", data)), line)
+    return _record(raw, 0, len(raw), _lenient_line(cast("JsonObject", data)), line)
 
 
 def _loads(raw: bytes) -> object:

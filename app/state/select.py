@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from app.state.model import Access, Limits, Live, Notice, Permission, Session, State, Task
+from app.state.model import (
+    Access,
+    Compaction,
+    Limits,
+    Live,
+    Notice,
+    Permission,
+    Session,
+    State,
+    Task,
+)
 
 
 def session(state: State) -> Session:
@@ -25,6 +35,11 @@ def permission(state: State) -> Permission:
 def limits(state: State) -> Limits:
     """What was used and what is left."""
     return state.limits
+
+
+def compaction(state: State) -> Compaction:
+    """The summary that is being written or waits."""
+    return state.compaction
 
 
 def tasks(state: State) -> Mapping[str, Task]:

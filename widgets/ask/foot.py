@@ -15,6 +15,7 @@ from widgets.ask.choices import ChoiceBox
 from widgets.ask.line import LineBox
 from widgets.ask.permission import PermissionBox
 from widgets.ask.question import QuestionBox
+from widgets.ask.receipt import ReceiptBox
 from widgets.ask.welcome import trust_box, welcome_box
 from widgets.looks import glyphs_of
 from widgets.prompt.prompt import Prompt
@@ -97,7 +98,7 @@ class Foot(Vertical):
 
 
 def wanted_box(state: State) -> ChoiceBox | QuestionBox | None:
-    """The box for what waits first: trust, a permission, a question, the way to a model."""
+    """The box for what waits first: trust, a permission, a question, a summary, a model."""
     if not state.session.session_id:
         return None
     if state.access.trusted is None:
@@ -106,6 +107,8 @@ def wanted_box(state: State) -> ChoiceBox | QuestionBox | None:
         return PermissionBox(state.permission.requests[0])
     if state.permission.questions:
         return QuestionBox(state.permission.questions[0])
+    if state.compaction.receipt is not None:
+        return ReceiptBox(state.compaction.receipt)
     return None if state.access.ready else welcome_box(state.access)
 
 
@@ -114,4 +117,6 @@ def _same(current: Widget, wanted: Widget) -> bool:
         return current.request.id == wanted.request.id
     if isinstance(current, QuestionBox) and isinstance(wanted, QuestionBox):
         return current.request.id == wanted.request.id
+    if isinstance(current, ReceiptBox) and isinstance(wanted, ReceiptBox):
+        return current.receipt is wanted.receipt
     return current.id == wanted.id == "trust"

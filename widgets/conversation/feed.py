@@ -8,8 +8,9 @@ from typing import Any, cast
 
 from msgspec.structs import replace
 
-from app.plain_text import plain
-from app.sessions.graph import GraphView, MessageGraph
+from app.plain_text import cut, plain
+from app.sessions.compact import compaction_in_words
+from app.sessions.graph import COMPACT_UNDONE, GraphView, MessageGraph
 from app.sessions.history import advance, timeline
 from app.sessions.prompts import (
     INTERRUPTED_RESULT,
@@ -147,6 +148,8 @@ class Feed:
                 continue
             if graph.is_orphan(here) and here > 0:
                 self._add(NoteBlock("gap bridged: a record before this one is missing"))
+            if record.is_boundary and graph.parent(here) is None:
+                self._add(NoteBlock("earlier history not available"))
             self._record(record, changed)
         self._settled = len(self.blocks)
         changed += range(start, self._settled)
@@ -211,7 +214,8 @@ class Feed:
         elif kind == "interrupt":
             self._add(NoteBlock("interrupted", "warn", uuid))
         elif kind == "compact_summary":
-            self._add(NoteBlock("◆ summary of what came before: " + _head(text_of(data)), "accent"))
+            text = plain(text_of(data))
+            self._add(CardBlock("", "Summary", _head(text), "ok", output=text, uuid=uuid))
         elif kind == "echo":
             self._echo(text_of(data), uuid, changed)
 
@@ -277,9 +281,10 @@ class Feed:
         text = plain(content) if isinstance(content, str) else ""
         uuid = record.uuid or ""
         if subtype == "compact_boundary":
-            self._add(
-                NoteBlock("◆ compacted here; what came before is no longer sent", "accent", uuid)
-            )
+            words = compaction_in_words(data) or "what came before is no longer sent"
+            self._add(NoteBlock(f"◆ compacted here: {words}", "accent", uuid))
+        elif subtype == COMPACT_UNDONE:
+            self._add(NoteBlock("◆ back to before the compaction", "accent", uuid))
         elif subtype == "away_summary" and text:
             self._add(NoteBlock("while you were away: " + text, "accent", uuid))
         elif subtype == "api_refusal":
@@ -376,5 +381,6 @@ def _leading_tags(text: str) -> dict[str, str]:
 
 
 def _head(text: str) -> str:
-    first = plain(text).strip().split("\n", 1)[0]
-    return first[:200]
+    """The first line behind the sentence that opens a summary."""
+    lines = (line.strip("#* ") for line in text.splitlines()[1:])
+    return cut(next((line for line in lines if line), ""), 200)

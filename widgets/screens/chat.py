@@ -22,6 +22,7 @@ from widgets.ask.foot import Foot
 from widgets.ask.line import LineBox
 from widgets.ask.permission import PermissionBox
 from widgets.ask.question import QuestionBox
+from widgets.ask.receipt import ReceiptBox, SummaryText
 from widgets.conversation.conversation import Conversation
 from widgets.follow import Follow
 from widgets.header import Header
@@ -102,6 +103,7 @@ class ChatScreen(ChatCommands, Follow, Screen[None]):
         self.follow(select.session, self._session_changed)
         self.follow(select.live, self._live_changed)
         self.follow(select.permission, self._show_question)
+        self.follow(select.compaction, self._show_question)
         self.follow(select.access, self._show_question)
 
     def on_resize(self, event: events.Resize) -> None:
@@ -147,6 +149,8 @@ class ChatScreen(ChatCommands, Follow, Screen[None]):
     def _show_keys(self) -> None:
         if self.conversation.has_focus:
             hints = [hint(self.conversation, f"conversation.{name}") for name in READING]
+        elif isinstance(self.focused, SummaryText):
+            hints = [hint(self.focused, "receipt.leave")]
         elif isinstance(self.focused, ChoiceBox):
             hints = [hint(self.focused, "choice.take"), hint(self.focused, "choice.cancel")]
         else:
@@ -166,6 +170,8 @@ class ChatScreen(ChatCommands, Follow, Screen[None]):
         box = message.box
         if isinstance(box, PermissionBox):
             await self._permission_taken(box, message.value)
+        elif isinstance(box, ReceiptBox):
+            self._receipt_taken(box, message.value)
         elif box.id == "trust":
             await self.controller.settle_trust(message.value == "trust")
         elif box.id == "welcome":
@@ -178,6 +184,18 @@ class ChatScreen(ChatCommands, Follow, Screen[None]):
             self.controller.answer_permission(box.request.id, "interrupt")
         elif value in {"once", "session", "always", "no"}:
             self.controller.answer_permission(box.request.id, value)  # pyright: ignore[reportArgumentType] - the set is the type's own
+
+    def _receipt_taken(self, box: ReceiptBox, value: str) -> None:
+        if value == "edit":
+            box.edit()
+        elif value == "use" and box.summary.strip():
+            self.controller.compaction.accept(box.summary)
+        elif value == "discard":
+            self.controller.compaction.discard()
+            self.prompt.put_in_front(self.controller.take_queue())
+        else:
+            self.controller.compaction.postpone(box.summary)
+            self.prompt.put_in_front(self.controller.take_queue())
 
     async def _welcome_taken(self, value: str) -> None:
         if value == "key":
@@ -276,6 +294,10 @@ class ChatScreen(ChatCommands, Follow, Screen[None]):
     def _clear_asked(self) -> None:
         self.action_clear_or_quit()
 
+    @on(Prompt.SessionsAsked)
+    def _sessions_asked(self) -> None:
+        self.action_sessions()
+
     @on(Prompt.EditAsked)
     async def _edit_asked(self) -> None:
         text = await self.edit_in_editor(self.prompt.whole_text)
@@ -312,7 +334,7 @@ class ChatScreen(ChatCommands, Follow, Screen[None]):
 
     @on(NoticeRows.Read)
     def _notice_read(self, message: NoticeRows.Read) -> None:
-        self.controller.dismiss_notice(message.notice_id)
+        self.controller.notices.dismiss(message.notice_id)
 
     @on(TaskPanel.KillAsked)
     def _kill_asked(self, message: TaskPanel.KillAsked) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from textual.screen import Screen
 
 from app.commands import COMMANDS, Command
+from app.compaction_desk import BUSY
 from app.errors import ReverieError
 from app.models.usage import PRICES
 from app.sessions.catalogue import find_transcript
@@ -55,21 +57,34 @@ class ChatCommands(Screen[None]):
         await self.controller.new_session()
 
     async def _do_resume(self, argument: str) -> None:
+        if not argument:
+            self.action_sessions()
+            return
         here = self.controller.here
         try:
-            file = (
-                find_transcript(here.places, here.folder, argument)
-                if argument
-                else self.controller.last_transcript()
-            )
+            await self._go_on_with(find_transcript(here.places, here.folder, argument))
         except ReverieError as error:
             self.controller.notice(str(error), "error")
-            return
-        if file is None:
-            self.controller.notice("This project has no other session yet.")
-        else:
+
+    def action_sessions(self) -> None:
+        """Choose a session to go on with."""
+        from widgets.screens.sessions import SessionScreen  # not before the first frame
+
+        self.app.push_screen(SessionScreen(self.controller), self._go_on_with)
+
+    async def _go_on_with(self, file: Path | None) -> None:
+        if file is not None:
             self.carried = self.controller.take_queue()
             await self.controller.open_transcript(file)
+
+    async def _do_compact(self, argument: str) -> None:
+        self.controller.compact(argument)
+
+    async def _do_uncompact(self, _argument: str) -> None:
+        if self.controller.is_busy:
+            self.controller.notice(BUSY, "warning")
+        else:
+            self.controller.compaction.undo()
 
     async def _do_model(self, argument: str) -> None:
         if argument:

@@ -318,7 +318,7 @@ async def test_three_failures_end_it_and_the_session_goes_on(tmp_path: Path) -> 
     assert sum(map(is_summary_call, play.provider.requests)) == 3
     assert not boundaries(play)
     assert "not tried by itself any more" in play.told[-1]
-    assert len(play.told) == 3
+    assert len(play.told) == 3, "a failure is told once each"
 
 
 async def test_a_request_found_too_long_is_summed_up_and_sent_again(tmp_path: Path) -> None:

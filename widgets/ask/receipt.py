@@ -1,0 +1,83 @@
+"""The summary of a compaction, to be read and changed before it counts."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.geometry import Size
+from textual.widgets import TextArea
+
+from app.plain_text import plain, plain_line
+from app.state.model import Receipt
+from widgets.ask.choices import CRAMPED, Choice, ChoiceBox
+from widgets.words import tokens_in_words
+
+CHOICES = (
+    Choice("1", "Use this summary", "use", "use"),
+    Choice("2", "Edit it", "edit", "edit"),
+    Choice("3", "Not now, keep it", "later", "later"),
+    Choice("4", "Throw it away", "discard", "drop"),
+)
+
+
+class SummaryText(TextArea):
+    """The summary; `esc` ends the editing."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "leave", "Back to the choices", id="receipt.leave"),
+    ]
+
+    def action_leave(self) -> None:
+        """Give the keys back to the choices."""
+        for node in self.ancestors:
+            if isinstance(node, ReceiptBox):
+                node.focus()
+
+
+class ReceiptBox(ChoiceBox):
+    """What the compaction will do, and its summary."""
+
+    def __init__(self, receipt: Receipt) -> None:
+        self.receipt = receipt
+        self.area = SummaryText(plain(receipt.summary), soft_wrap=True, id="summary")
+        self.area.cursor_blink = False
+        super().__init__(
+            "Compaction: nothing has changed yet",
+            [Content(_facts(receipt)), self.area],
+            CHOICES,
+            id="receipt",
+        )
+
+    @property
+    def summary(self) -> str:
+        """The text as it stands now."""
+        return self.area.text
+
+    def edit(self) -> None:
+        """Let the person change the text."""
+        self.area.focus()
+
+    def on_key(self, event: events.Key) -> None:
+        if not self.area.has_focus:
+            super().on_key(event)
+
+    def fit(self, terminal: Size) -> None:
+        super().fit(terminal)
+        subject = self.query_one(".subject")
+        room = subject.styles.max_height
+        lines = int(room.value) if room is not None else terminal.height
+        facts = 0 if terminal.height < CRAMPED else _facts(self.receipt).count("\n") + 2
+        self.area.styles.max_height = max(lines - facts, 1)
+
+
+def _facts(receipt: Receipt) -> str:
+    messages = "message" if receipt.summarised == 1 else "messages"
+    before, after = tokens_in_words(receipt.tokens_before), tokens_in_words(receipt.tokens_after)
+    kept = f"{receipt.kept} kept word for word" if receipt.kept else "none kept word for word"
+    lines = [f"{receipt.summarised} {messages} summed up, {kept} · {before} → about {after} tokens"]
+    if receipt.last_request:
+        lines.append(f"Your last request stays whatever stands here: {receipt.last_request}")
+    return "\n".join(plain_line(line) for line in lines)
