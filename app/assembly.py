@@ -16,6 +16,7 @@ from app.agent.compaction import context_tokens
 from app.agent.compactor import Compactor
 from app.agent.conversation import Conversation
 from app.agent.gate import Gate
+from app.agent.leftovers import can_go_on
 from app.agent.loop import AgentLoop
 from app.agent.permission import hidden_from_search
 from app.agent.policy import Mode, Policy
@@ -93,6 +94,11 @@ class Runtime:
         self.runner.context.sightings = self.gate.policy.sightings
         return mode
 
+    async def go_on_if_cut_off(self) -> None:
+        """Go on with the last turn when an earlier process was cut off in it."""
+        if self.conversation.was_resumed and can_go_on(self.conversation):
+            await self.loop.go_on()
+
     async def close(self) -> StorageError | None:
         """End what runs in the background and release the transcript."""
         await self.compactor.close()
@@ -139,6 +145,7 @@ async def open_session(
         files.view,
         hooks.emit,
         hooks.storage_changed,
+        was_resumed=bool(files.records),
     )
     shells = ShellTasks(hooks.shell_changed)
     policy = session_policy(here, options, settings)

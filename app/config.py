@@ -69,6 +69,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     glyphs: Literal["auto", "unicode", "ascii"] = "auto"
     keys: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])
     """`[keys]`: binding id to keys, for example `"chat.tasks" = "f6"`."""
+    resume_interrupted_turn: bool = False
+    """Whether a turn that was cut off goes on by itself when its session is opened again."""
     cleanup_period_days: Annotated[int, msgspec.Meta(ge=0)] = 30
     """Sessions older than this are removed at start; 0 = never."""
     max_turns: int | None = None

@@ -143,6 +143,8 @@ class Controller:
             self.notice(problem, "warning")
         for warning in runtime.opened.session.warnings:
             self.notice(f"About this session: {warning}.", "warning")
+        if self.loaded.settings.resume_interrupted_turn and self.state.access.ready:
+            self._begin(runtime.go_on_if_cut_off())
 
     # The state
 

@@ -12,10 +12,17 @@ from app.sessions.envelope import new_uuid
 from app.sessions.fork import fork_records
 from app.sessions.graph import GraphView, open_view
 from app.sessions.journal import Journal
+from app.sessions.kept import walk_from
 from app.sessions.ownership import Holder, Ownership, own
 from app.sessions.records import Record
+from app.sessions.repair import repair_warnings
+from app.sessions.summary import Warning as TranscriptWarning
 from app.sessions.summary import title_from, warnings_of
+from app.sessions.view import request_view
 from app.storage.local import FileLog
+
+MOST_LOOKED_AT = 20_000_000
+"""Bytes of records that are looked through for repairs when a session is opened."""
 
 
 @dataclass(slots=True)
@@ -41,7 +48,8 @@ def open_files(here: Installation, options: Options, session_id: str) -> Session
     file = options.resume or here.places.transcript(here.folder, session_id)
     parsed = parse_transcript(FileLog(file).read() if options.resume else b"")
     view = open_view(parsed.records)
-    warnings = tuple(f"{w.detail} ({w.count})" for w in warnings_of(parsed, view.graph))
+    found = (*warnings_of(parsed, view.graph), *_repairs(view))
+    warnings = tuple(f"{w.detail} ({w.count})" for w in found)
     owner = None if options.fork else _own(file, options)
     if options.resume and (options.fork or isinstance(owner, Holder)):
         if isinstance(owner, Holder):
@@ -50,6 +58,15 @@ def open_files(here: Installation, options: Options, session_id: str) -> Session
     journal = Journal(session_id, FileLog(file) if options.persist else None)
     ownership = owner if isinstance(owner, Ownership) else None
     return SessionFiles(session_id, journal, view, parsed.records, warnings, ownership)
+
+
+def _repairs(view: GraphView) -> tuple[TranscriptWarning, ...]:
+    """What the next request needs to have repaired; not looked for in one of huge size."""
+    positions = walk_from(view.graph, view.leaf).positions
+    records = view.graph.records
+    if sum(records[here].stop - records[here].start for here in positions) > MOST_LOOKED_AT:
+        return ()
+    return repair_warnings(request_view(view.graph, view.leaf))
 
 
 def _branch(

@@ -27,6 +27,8 @@ class Conversation:
     emit: Callable[[Fact], None]
     storage_changed: Callable[[StorageError | None], None]
     """Told why records can no longer be saved, and with None that all of them are again."""
+    was_resumed: bool = False
+    """Whether its records are of an earlier process, and no turn has begun since."""
     _failing: bool = field(init=False, default=False)
 
     @property
@@ -72,7 +74,7 @@ class Conversation:
                     (tool_id, graph.records[member].uuid or "")
                     for member in members
                     for tool_id in graph.records[member].tool_uses
-                    if not graph.results.get(tool_id)
+                    if not graph.results.get(tool_id) and tool_id not in graph.superseded
                 ]
             if record.type == "user" and not record.tool_results:
                 return []

@@ -16,10 +16,10 @@ from typing import Any
 from app.agent.caller import Caller, Measure, Tell
 from app.agent.compactor import Compactor
 from app.agent.conversation import Conversation
+from app.agent.leftovers import GO_ON, answer_leftovers, mark_interruption, supersede_leftovers
 from app.agent.reply import Reply
 from app.agent.request import build_request
 from app.agent.tool_runner import (
-    NOT_FINISHED,
     Answer,
     Call,
     PersonInterrupted,
@@ -98,16 +98,23 @@ class AgentLoop:
     def __post_init__(self) -> None:
         self._reply = Reply(self.clock, lambda blocks: self.emit(ReplyGrew(blocks)))
 
+    async def go_on(self) -> TurnResult:
+        """A turn that goes on where an earlier process was cut off (`resume_interrupted_turn`)."""
+        supersede_leftovers(self.conversation)
+        return await self.run_turn(GO_ON, meta=True)
+
     async def run_turn(
-        self, content: str | list[Block], *, source: str = "typed", turn_id: str | None = None
+        self, content: str | list[Block], *, source: str = "typed", meta: bool = False
     ) -> TurnResult:
         """One turn from a prompt to its end. Cancelling it is an interrupt and re-raises.
+
+        With `meta` the app speaks in the person's place.
 
         Raises `ValueError` for an empty prompt, which the API would refuse (cases/B41).
         """
         if not content or (isinstance(content, str) and not content.strip()):
             raise ValueError("an empty prompt is not sent")
-        turn_id = turn_id or new_uuid()
+        turn_id = new_uuid()
         self._prompt_id = new_uuid()
         self._usage, self._calls, self._text = Usage(), 0, ""
         started = self.clock.monotonic()
@@ -115,12 +122,14 @@ class AgentLoop:
         result = TurnResult("failed")
         try:
             self.answer_leftovers()
+            mark_interruption(self.conversation, self._prompt_id, self.mode())
             prompt = self.conversation.envelope.prompt(
                 self.conversation.leaf,
                 content,
                 prompt_id=self._prompt_id,
                 permission_mode=self.mode(),
                 source=source,
+                meta=meta,
             )
             self.conversation.append(prompt)
             result = await self._rounds(prompt.uuid or "")
@@ -288,9 +297,8 @@ class AgentLoop:
         self.conversation.append(record)
 
     def answer_leftovers(self) -> None:
-        """Give the calls of a process that died their results, once and on disk (cases/B16)."""
-        for tool_id, record_uuid in self.conversation.unanswered():
-            self._write_answer(_interrupted_answer(tool_id, record_uuid))
+        """Give the calls of a process that died their results."""
+        answer_leftovers(self.conversation, self._prompt_id)
 
     def _declined(self, ended: MessageEnded, prompt_uuid: str) -> TurnResult:
         """Take a refused turn out of later requests, and say so (cases/B42)."""
@@ -386,10 +394,6 @@ def _end_note(reason: str) -> str:
 
 def _call(block: Block, record_uuid: str, *, cut: bool) -> Call:
     return Call(str(block["id"]), str(block["name"]), dict(block["input"]), record_uuid, cut)
-
-
-def _interrupted_answer(tool_id: str, record_uuid: str) -> Answer:
-    return Answer(Call(tool_id, "", {}, record_uuid), NOT_FINISHED)
 
 
 def _no_usage() -> dict[str, int]:

@@ -9,9 +9,10 @@ from app.sessions.graph import MessageGraph
 from app.sessions.history import logical_chain
 from app.sessions.kept import walk_from
 from app.sessions.records import JsonObject, Record, new_record
+from app.sessions.view import PERMISSION_MODES
 
-_LEFT_OUT = ("teamName", "agentName", "slug", "sourceToolAssistantUUID")
-"""Keys that belong to the old session alone (transcripts.md, a14)."""
+_LEFT_OUT = ("teamName", "agentName", "slug", "sourceToolAssistantUUID", "promptId")
+"""Keys that belong to the old session alone (transcripts.md, a14; spec/sessions.md, Resume 3)."""
 
 
 def fork_records(
@@ -44,6 +45,8 @@ def fork_records(
         data["isSidechain"] = False
         if "logicalParentUuid" in data:
             data["logicalParentUuid"] = None
+        if data.get("permissionMode") not in PERMISSION_MODES:
+            data.pop("permissionMode", None)
         data["forkedFrom"] = {"sessionId": record.session_id, "messageUuid": record.uuid}
         _unlink_preserved(data)
         forked.append(new_record(data))

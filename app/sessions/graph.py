@@ -16,6 +16,8 @@ from app.sessions.records import CHAIN_TYPES, Record
 
 _RETRACTING = frozenset({"api_refusal", "model_refusal_fallback"})
 
+INTERRUPTED_TURN = "interrupted_turn"
+"""Subtype of our record that names the calls which a turn that is gone on with leaves out."""
 COMPACT_UNDONE = "compact_undone"
 """Subtype of our record that goes on from before a compaction; it may be a branch's end."""
 
@@ -46,6 +48,8 @@ class MessageGraph:
         """By API message id: the assistant records that hold its blocks."""
         self.retracted: set[str] = set()
         """Uuids that a later record took out of the conversation (spec/sessions.md, Resume)."""
+        self.superseded: set[str] = set()
+        """Ids of tool calls that a later record took out of the conversation."""
         self.boundaries: list[int] = []
         """Compact boundaries, superseded ones too."""
         self._moved: set[str] = set()
@@ -94,9 +98,9 @@ class MessageGraph:
             self.boundaries.append(here)
             self._unresolved.append(here)
         elif record.subtype in _RETRACTING:
-            named = record.data.get("retractedMessageUuids")
-            uuids = cast("list[object]", named) if isinstance(named, list) else []
-            self.retracted.update(uuid for uuid in uuids if isinstance(uuid, str))
+            self.retracted.update(_names(record, "retractedMessageUuids"))
+        elif record.subtype == INTERRUPTED_TURN:
+            self.superseded.update(_names(record, "supersededToolUseIds"))
 
     def _forget(self, old: int) -> None:
         record = self.records[old]
@@ -238,6 +242,12 @@ class MessageGraph:
         )
         orphans = sum(1 for here in current if self.is_orphan(here))
         return Defects(orphans, self._duplicates, self._cycles, dangling)
+
+
+def _names(record: Record, key: str) -> list[str]:
+    named = record.data.get(key)
+    found = cast("list[object]", named) if isinstance(named, list) else []
+    return [name for name in found if isinstance(name, str)]
 
 
 class GraphView(Struct, frozen=True, eq=False):

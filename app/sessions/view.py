@@ -21,6 +21,10 @@ EMPTY_RESULT = "(no output)"
 OPENING = "(The beginning of this conversation is not available.)"
 
 _THINKING = frozenset({"thinking", "redacted_thinking"})
+PERMISSION_MODES = frozenset(
+    {"default", "acceptEdits", "plan", "auto", "bypassPermissions", "dontAsk", "ask"}
+)
+"""Modes that prompts of real files name (transcripts.md, a16)."""
 _SENT_KINDS = frozenset({"image", "document", "thinking", "redacted_thinking", "tool_use", "text"})
 
 
@@ -30,7 +34,15 @@ class RequestView:
 
     messages: list[JsonObject] = field(default_factory=list[JsonObject])
     results_made: int = 0
+    """Calls that have no result in the file and got one that says so."""
     orphan_results: int = 0
+    """Results whose call is not in the request."""
+    bad_texts: int = 0
+    """Text blocks whose text is none."""
+    bad_attachments: int = 0
+    """Attachments that hold nothing that could be attached."""
+    unknown_modes: int = 0
+    """Prompts that name a permission mode that does not exist."""
     positions: list[int] = field(default_factory=list[int])
     """The records on the walk, oldest first."""
 
@@ -100,7 +112,11 @@ class _Builder:
             data = self.graph.records[member].data
             writer = None if member in self.stale else record.model
             blocks += self._sendable(blocks_of(content_of(data)), writer)
-        blocks = _pair_server_tools(blocks)
+        sent = _pair_server_tools(blocks)
+        self.view.orphan_results += sum(b["type"] != "server_tool_use" for b in blocks) - sum(
+            b["type"] != "server_tool_use" for b in sent
+        )
+        blocks = sent
         uses = [str(block["id"]) for block in blocks if block["type"] == "tool_use"]
         self._put("assistant", blocks)
         if uses:
@@ -130,15 +146,18 @@ class _Builder:
         if user_kind(record, data) == "tool_result":
             known = self.sent_tools
             self.view.orphan_results += sum(1 for t in record.tool_results if t not in known)
+        mode = data.get("permissionMode")
+        self.view.unknown_modes += mode is not None and mode not in PERMISSION_MODES
         blocks = [b for b in blocks_of(content_of(data)) if b.get("type") != "tool_result"]
         self._put("user", self._sendable(blocks, None))
 
     def _attachment(self, record: Record) -> None:
         attachment = record.data.get("attachment")
-        if isinstance(attachment, dict):
-            fields = cast("JsonObject", attachment)
-            if fields.get("type") == "queued_command":
-                self._put("user", self._sendable(blocks_of(fields.get("prompt")), None))
+        fields = cast("JsonObject", attachment) if isinstance(attachment, dict) else {}
+        if not isinstance(fields.get("type"), str):
+            self.view.bad_attachments += 1
+        elif fields["type"] == "queued_command":
+            self._put("user", self._sendable(blocks_of(fields.get("prompt")), None))
 
     def _sendable(self, blocks: list[JsonObject], writer: str | None) -> list[JsonObject]:
         kept: list[JsonObject] = []
@@ -147,12 +166,15 @@ class _Builder:
             if kind not in _SENT_KINDS and not _is_server_kind(kind):
                 continue
             if kind == "text" and not _has_text(block):
+                self.view.bad_texts += not isinstance(block.get("text"), str)
                 continue
             if kind in _THINKING and not self._thinking_counts(block, writer):
                 continue
             if kind == "tool_use":
                 tool_id = block.get("id")
                 if not isinstance(tool_id, str) or not tool_id or tool_id in self.sent_tools:
+                    continue
+                if tool_id in self.graph.superseded:
                     continue
                 self.sent_tools.add(tool_id)
             kept.append(_clean_block(block))

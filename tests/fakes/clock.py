@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 from datetime import UTC, datetime, timedelta
 
+START = datetime(2026, 11, 2, 9, 0, tzinfo=UTC)
+
 
 class FakeClock:
-    def __init__(self, start: datetime = datetime(2026, 11, 2, 9, 0, tzinfo=UTC)) -> None:
+    def __init__(self, start: datetime = START) -> None:
         self.time = start
         self.elapsed = 0.0
         self.slept: list[float] = []
