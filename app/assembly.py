@@ -122,6 +122,8 @@ class Hooks:
     """None where nobody can be asked."""
     can_ask: bool = False
     shows_partials: bool = True
+    shows_blocks: bool = False
+    """See `AgentLoop`: what has been shown is not asked for again."""
 
 
 async def open_session(
@@ -190,6 +192,7 @@ async def open_session(
         tell=hooks.tell,
         max_turns=options.max_turns or settings.max_turns,
         shows_partials=hooks.shows_partials,
+        shows_blocks=hooks.shows_blocks,
     )
     compactor = Compactor(
         conversation,

@@ -11,17 +11,15 @@ from collections.abc import Callable
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any
 
 from app.agent.caller import Caller, Measure, Tell
 from app.agent.compactor import Compactor
 from app.agent.conversation import Conversation
 from app.agent.leftovers import GO_ON, answer_leftovers, mark_interruption, supersede_leftovers
-from app.agent.reply import Reply
+from app.agent.reply_writer import ReplyWriter
 from app.agent.request import build_request
 from app.agent.tool_runner import (
     Answer,
-    Call,
     PersonInterrupted,
     ToolRunner,
 )
@@ -38,7 +36,6 @@ from app.models.provider import (
 from app.models.retry import stream_with_retry
 from app.sessions.envelope import new_uuid
 from app.sessions.prompts import INTERRUPTED, INTERRUPTED_FOR_TOOL
-from app.sessions.records import Record
 from app.state.facts import (
     Fact,
     LimitsReported,
@@ -88,7 +85,9 @@ class AgentLoop:
     max_turns: int | None = None
     shows_partials: bool = True
     """Whether a person sees text before its message is whole: a retry would take it back."""
-    _reply: Reply = field(init=False)
+    shows_blocks: bool = False
+    """Whether a reader gets every block as soon as it is whole."""
+    _writer: ReplyWriter = field(init=False)
     _prompt_id: str = field(init=False, default="")
     _usage: Usage = field(init=False, default_factory=Usage)
     _calls: int = field(init=False, default=0)
@@ -96,7 +95,7 @@ class AgentLoop:
     _strip_thinking: bool = field(init=False, default=False)
 
     def __post_init__(self) -> None:
-        self._reply = Reply(self.clock, lambda blocks: self.emit(ReplyGrew(blocks)))
+        self._writer = ReplyWriter(self.conversation, self.clock, self.emit)
 
     async def go_on(self) -> TurnResult:
         """A turn that goes on where an earlier process was cut off (`resume_interrupted_turn`)."""
@@ -143,7 +142,7 @@ class AgentLoop:
             if isinstance(reason, asyncio.CancelledError):
                 raise
         finally:
-            self._reply.reset()
+            self._writer.begin("")
             self.conversation.sync()
             seconds = self.clock.monotonic() - started
             result = replace(result, seconds=seconds)
@@ -163,7 +162,8 @@ class AgentLoop:
             ended = await self._call_model()
             if ended.stop_reason == "refusal":
                 return self._declined(ended, prompt_uuid)
-            calls = self._write_reply(ended)
+            calls = self._writer.finish(ended)
+            self._text = self._writer.text
             if calls:
                 await self.runner.run(calls, self._write_answer)
                 continue
@@ -199,8 +199,8 @@ class AgentLoop:
         )
 
     async def _attempts(self, request: ModelRequest) -> MessageEnded:
-        reply = self._reply
-        reply.reset()
+        writer, reply = self._writer, self._writer.reply
+        writer.begin(self.caller.model)
         self.emit(RequestSent())
         self._calls += 1
         began = self.clock.now()
@@ -210,7 +210,10 @@ class AgentLoop:
                 request,
                 self.caller.retry,
                 self.clock,
-                lambda: self.shows_partials and reply.shown,
+                lambda: (
+                    (self.shows_partials and reply.shown)
+                    or (self.shows_blocks and bool(writer.written))
+                ),
             )
         )
         try:
@@ -218,13 +221,13 @@ class AgentLoop:
                 async for event in stream:
                     if isinstance(event, RetryPlanned):
                         self._count_broken(request.model, began)
-                        reply.reset()
+                        writer.void()
                         until = self.clock.monotonic() + event.delay
                         self.emit(RetryScheduled(event.attempt, until, event.reason))
                     elif isinstance(event, LimitsSeen):
                         self.emit(LimitsReported(event.limits))
                     else:
-                        reply.take(event)
+                        writer.take(event)
         finally:
             reply.flush()
             if reply.ended is None:
@@ -240,50 +243,10 @@ class AgentLoop:
 
     def _count_broken(self, model: str, began: datetime) -> None:
         """What a reply that broke off cost as far as the server had said: its prompt."""
-        if self._reply.started is not None:
-            self._usage += self._reply.started.usage
-            self.measure(model, self._reply.started.usage, began)
-
-    def _write_reply(self, ended: MessageEnded) -> list[Call]:
-        """Append the reply's blocks as records, one a block; returns the calls to carry out."""
-        blocks = self._reply.whole_blocks
-        at_limit = ended.stop_reason in {"max_tokens", "model_context_window_exceeded"}
-        half_made = self._reply.half_made_calls
-        blocks += half_made
-        blocks = [b for b in blocks if b.get("type") != "text" or str(b.get("text") or "").strip()]
-        texts = [str(block["text"]) for block in blocks if block.get("type") == "text"]
-        self._text = "\n\n".join(texts)
-        calls: list[Call] = []
-        records: list[Record] = []
-        parent = self.conversation.leaf
-        for position, block in enumerate(blocks):
-            record = self.conversation.envelope.assistant(
-                parent, self._message(block, ended), request_id=ended.request_id
-            )
-            parent = record.uuid
-            records.append(record)
-            if block.get("type") == "tool_use":
-                is_last = position == len(blocks) - 1
-                cut = block in half_made or (at_limit and is_last)
-                calls.append(_call(block, record.uuid or "", cut=cut))
-        if records:
-            self.conversation.append(*records)
-        else:
-            self.emit(ReplyGrew(()))
-        return calls
-
-    def _message(self, block: Block, ended: MessageEnded | None) -> dict[str, Any]:
-        started = self._reply.started
-        return {
-            "model": started.model if started and started.model else self.caller.model,
-            "id": started.message_id if started and started.message_id else f"msg_{new_uuid()}",
-            "type": "message",
-            "role": "assistant",
-            "content": [block],
-            "stop_reason": ended.stop_reason if ended else None,
-            "stop_sequence": None,
-            "usage": dict(ended.raw_usage) if ended else _no_usage(),
-        }
+        started = self._writer.reply.started
+        if started is not None:
+            self._usage += started.usage
+            self.measure(model, started.usage, began)
 
     def _write_answer(self, answer: Answer) -> None:
         record = self.conversation.envelope.tool_result(
@@ -302,17 +265,8 @@ class AgentLoop:
 
     def _declined(self, ended: MessageEnded, prompt_uuid: str) -> TurnResult:
         """Take a refused turn out of later requests, and say so (cases/B42)."""
-        partial = self._reply.partial_blocks()
         retracted = [prompt_uuid] if self._calls == 1 else []
-        records: list[Record] = []
-        parent = self.conversation.leaf
-        for block in partial:
-            record = self.conversation.envelope.assistant(
-                parent, self._message(block, ended), request_id=ended.request_id
-            )
-            parent = record.uuid
-            retracted.append(record.uuid or "")
-            records.append(record)
+        retracted += self._writer.keep_declined(ended)
         details = ended.stop_details or {}
         sentence = "The model declined this request."
         if explanation := details.get("explanation") or details.get("category"):
@@ -324,25 +278,17 @@ class AgentLoop:
             "refusedUserMessageUuid": prompt_uuid,
             "retractedMessageUuids": retracted,
         }
-        event = self.conversation.envelope.system(parent, "api_refusal", payload)
-        self.conversation.append(*records, event)
+        event = self.conversation.envelope.system(self.conversation.leaf, "api_refusal", payload)
+        self.conversation.append(event)
         self.emit(ReplyGrew(()))
         todo = " It was sent once; change its wording or go on with another."
         return self._result("declined", sentence + todo)
 
     def _keep_partial(self) -> None:
-        """Keep the text of a reply that broke off."""
-        blocks = self._reply.partial_blocks() if self._reply.ended is None else []
-        if not blocks:
-            self.emit(ReplyGrew(()))
-            return
-        message = self._message(blocks[0], None)
-        message["content"] = blocks
-        self._text = "\n\n".join(str(block["text"]) for block in blocks)
-        record = self.conversation.envelope.assistant(
-            self.conversation.leaf, message, request_id=None, aborted=True
-        )
-        self.conversation.append(record)
+        """Keep what there is of a reply that broke off; calls in it end as not finished."""
+        self._writer.keep_partial()
+        self._text = self._writer.text
+        self.answer_leftovers()
 
     def _write_error(self, error: ModelError) -> None:
         """An event for the eye; it is never sent to the model."""
@@ -357,7 +303,8 @@ class AgentLoop:
         )
 
     def _interrupted(self) -> None:
-        was_replying = bool(self._reply.started) and self._reply.ended is None
+        reply = self._writer.reply
+        was_replying = bool(reply.started) and reply.ended is None
         self._keep_partial()
         marker = INTERRUPTED if was_replying or not self._calls else INTERRUPTED_FOR_TOOL
         record = self.conversation.envelope.prompt(
@@ -390,11 +337,3 @@ def _end_note(reason: str) -> str:
     if reason in _ORDINARY_ENDS:
         return ""
     return _END_NOTES.get(reason, f"The reply ended for a reason that is not known here: {reason}.")
-
-
-def _call(block: Block, record_uuid: str, *, cut: bool) -> Call:
-    return Call(str(block["id"]), str(block["name"]), dict(block["input"]), record_uuid, cut)
-
-
-def _no_usage() -> dict[str, int]:
-    return {"input_tokens": 0, "output_tokens": 0}

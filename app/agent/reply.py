@@ -43,11 +43,25 @@ class Reply:
         self.ended: MessageEnded | None = None
         self.open: dict[int, OpenBlock] = {}
         self.blocks: dict[int, Block] = {}
+        self._seen_text = False
 
     @property
     def shown(self) -> bool:
         """Whether the person has seen anything of it that would be taken back by a retry."""
-        return any(block.kind == "text" and block.text.strip() for block in self.open.values())
+        return self._seen_text or any(
+            block.kind == "text" and block.text.strip() for block in self.open.values()
+        )
+
+    def take_settled(self) -> list[Block]:
+        """The blocks at the front that are whole, in order; they are no part of it any more."""
+        settled: list[Block] = []
+        for index in sorted({*self.open, *self.blocks}):
+            if index not in self.blocks:
+                break
+            settled.append(self.blocks.pop(index))
+            block = self.open.pop(index, None)
+            self._seen_text = self._seen_text or (block is not None and block.kind == "text")
+        return settled
 
     @property
     def whole_blocks(self) -> list[Block]:

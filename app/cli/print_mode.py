@@ -144,6 +144,7 @@ class _Run:
             save_rule=lambda _rule: None,
             tell=lambda sentence, _severity: note(sentence),
             shows_partials=False,
+            shows_blocks=self.output.form == "stream-json",
         )
 
     async def _turns(

@@ -14,7 +14,9 @@ from msgspec import Struct
 
 from app.sessions.records import CHAIN_TYPES, Record
 
-_RETRACTING = frozenset({"api_refusal", "model_refusal_fallback"})
+REPLY_VOIDED = "reply_voided"
+"""Subtype of our record that takes out what a broken attempt had written of its reply."""
+_RETRACTING = frozenset({"api_refusal", "model_refusal_fallback", REPLY_VOIDED})
 
 INTERRUPTED_TURN = "interrupted_turn"
 """Subtype of our record that names the calls which a turn that is gone on with leaves out."""
