@@ -18,7 +18,7 @@ class Command:
 COMMANDS = (
     Command("help", "every key and command", screen=False),
     Command("clear", "begin a new session; this one stays in the list"),
-    Command("resume", "go on with this project's last session, or the one named", argument="[id]"),
+    Command("resume", "choose a session to go on with, or name one", argument="[id]"),
     Command(
         "compact",
         "sum the conversation up to make room; you see the summary first",

@@ -7,8 +7,9 @@ from pathlib import Path
 
 from app.errors import StorageError
 from app.installation import Installation, Options
-from app.sessions.codec import parse_transcript
 from app.sessions.envelope import new_uuid
+from app.sessions.foreign.adopt import adopt
+from app.sessions.foreign.read import read_any
 from app.sessions.fork import fork_records
 from app.sessions.graph import GraphView, open_view
 from app.sessions.journal import Journal
@@ -21,6 +22,7 @@ from app.sessions.summary import title_from, warnings_of
 from app.sessions.view import request_view
 from app.storage.local import FileLog
 
+COPIED = "its file is only read; what you say goes to a new session that begins with all of it"
 MOST_LOOKED_AT = 20_000_000
 """Bytes of records that are looked through for repairs when a session is opened."""
 
@@ -43,13 +45,17 @@ def open_files(here: Installation, options: Options, session_id: str) -> Session
     """The files of a session, new or from `options.resume`.
 
     A transcript that another living process writes is not written by two: the second gets a
-    branch of its own, as with `--fork-session`. Raises `StorageError` when it cannot be read.
+    branch of its own, as with `--fork-session`. A file that is no session of ours is only read:
+    what is said goes to a new session with all of it. Raises `StorageError` when it cannot be
+    read.
     """
     file = options.resume or here.places.transcript(here.folder, session_id)
-    parsed = parse_transcript(FileLog(file).read() if options.resume else b"")
+    parsed = read_any(FileLog(file).read() if options.resume else b"")
     view = open_view(parsed.records)
     found = (*warnings_of(parsed, view.graph), *_repairs(view))
     warnings = tuple(f"{w.detail} ({w.count})" for w in found)
+    if options.resume and not _is_ours(here, file):
+        return _copy(here, options, parsed.records, (*warnings, COPIED))
     owner = None if options.fork else _own(file, options)
     if options.resume and (options.fork or isinstance(owner, Holder)):
         if isinstance(owner, Holder):
@@ -58,6 +64,23 @@ def open_files(here: Installation, options: Options, session_id: str) -> Session
     journal = Journal(session_id, FileLog(file) if options.persist else None)
     ownership = owner if isinstance(owner, Ownership) else None
     return SessionFiles(session_id, journal, view, parsed.records, warnings, ownership)
+
+
+def _is_ours(here: Installation, file: Path) -> bool:
+    return file.resolve().is_relative_to(here.places.projects.resolve())
+
+
+def _copy(
+    here: Installation, options: Options, records: tuple[Record, ...], warnings: tuple[str, ...]
+) -> SessionFiles:
+    """A session that has what a file holds; it is written with the first thing that is said."""
+    session_id = options.session_id or new_uuid()
+    adopted = tuple(adopt(records, session_id=session_id, new_uuid=new_uuid))
+    file = here.places.transcript(here.folder, session_id)
+    owner = _own(file, options)
+    journal = Journal(session_id, FileLog(file) if options.persist else None, adopted)
+    ownership = owner if isinstance(owner, Ownership) else None
+    return SessionFiles(session_id, journal, open_view(adopted), adopted, warnings, ownership)
 
 
 def _repairs(view: GraphView) -> tuple[TranscriptWarning, ...]:

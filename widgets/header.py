@@ -43,7 +43,7 @@ class Header(Follow, Widget):
             return Strip.blank(width, base)
         session = self._session
         right = f"{model_in_words(session.model).removeprefix('claude-')}   {session.mode} "
-        left = f"  {_home(session.folder)}" + (
+        left = f"  {home_relative(session.folder)}" + (
             f"  {session.git_branch}" if session.git_branch else ""
         )
         name = " reverie "
@@ -68,7 +68,8 @@ class Header(Follow, Widget):
         return Strip(segments).extend_cell_length(width, base).crop(0, width)
 
 
-def _home(folder: str) -> str:
+def home_relative(folder: str) -> str:
+    """A folder as people write it: `~` for their own."""
     home = str(Path("~").expanduser())
     inside = folder == home or folder.startswith(home + "/")
     return "~" + folder[len(home) :] if inside else folder

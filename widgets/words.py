@@ -38,3 +38,14 @@ def gauge(share: float, full: str, empty: str, cells: int = 8) -> str:
     """A bar; more than nothing shows at least one cell."""
     filled = min(max(round(share * cells), 1 if share > 0 else 0), cells)
     return full * filled + empty * (cells - filled)
+
+
+def ago_in_words(seconds: float) -> str:
+    """`now`, `5 min`, `3 h`, `2 d`, `7 w`, `2 y`: how long something is ago."""
+    steps = ((60, 60, "min"), (3_600, 24, "h"), (86_400, 14, "d"), (604_800, 104, "w"))
+    if seconds < 60:
+        return "now"
+    for size, most, unit in steps:
+        if seconds < size * most:
+            return f"{int(seconds // size)} {unit}"
+    return f"{int(seconds // 31_557_600)} y"

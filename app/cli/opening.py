@@ -89,6 +89,9 @@ def _new_id(here: Installation, session_id: str | None) -> str | None:
 
 def _transcript(flags: Flags, here: Installation) -> Path | None:
     if flags.resume:
+        file = here.folder / Path(flags.resume).expanduser()
+        if file.suffix == ".jsonl" and file.is_file():
+            return file
         return find_transcript(here.places, here.folder, flags.resume)
     if flags.resume is None and not flags.continue_:
         return None

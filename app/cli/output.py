@@ -47,9 +47,18 @@ def print_lines(*lines: str) -> None:
     _print("\n".join(plain_line(line) for line in lines))
 
 
+def print_bytes(content: bytes) -> None:
+    """Bytes on stdout as they are. Raises `StorageError` when they cannot be written."""
+    _guarded(lambda: _write_bytes(content))
+
+
 def _print(text: str) -> None:
+    _guarded(lambda: _write(text))
+
+
+def _guarded(write: Callable[[], None]) -> None:
     try:
-        _write(text)
+        write()
     except BrokenPipeError:
         raise
     except OSError as error:
@@ -57,7 +66,11 @@ def _print(text: str) -> None:
 
 
 def _write(text: str) -> None:
-    sys.stdout.buffer.write(text.encode("utf-8", "replace") + b"\n")
+    _write_bytes(text.encode("utf-8", "replace") + b"\n")
+
+
+def _write_bytes(content: bytes) -> None:
+    sys.stdout.buffer.write(content)
     sys.stdout.buffer.flush()
 
 

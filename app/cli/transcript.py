@@ -6,34 +6,18 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.errors import ReverieError
+from app.errors import ReverieError, SessionNotFound
+from app.installation import Installation
 from app.sessions.branches import PromptTree, prompt_tree
-from app.sessions.catalogue import is_session_id
-from app.sessions.codec import Parsed, parse_transcript
+from app.sessions.catalogue import find_transcript, is_session_id, newest_transcript
+from app.sessions.codec import Parsed
+from app.sessions.foreign.read import read_any
+from app.sessions.glance import METADATA_TYPES
 from app.sessions.graph import GraphView, open_view
 from app.sessions.prompts import typed_text
 from app.sessions.summary import Warning as TranscriptWarning
 from app.sessions.summary import title_from, warnings_of
-from app.sessions.view import request_view
 from app.storage.local import FileLog
-
-_METADATA = frozenset(
-    {
-        "summary",
-        "custom-title",
-        "ai-title",
-        "last-prompt",
-        "mode",
-        "permission-mode",
-        "queue-operation",
-        "file-history-snapshot",
-        "file-history-delta",
-        "tag",
-        "agent-name",
-        "pr-link",
-    }
-)
-"""Records that only a transcript has, beside those of the chain (transcripts.md, a3)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,34 +51,39 @@ class Transcript:
         return " ".join(typed_text(first.data).split())
 
     @property
-    def status(self) -> str:
-        """`empty`, `interrupted` (the last turn has no answer) or `complete`."""
-        view = self.view
-        if view.leaf is None:
-            return "empty"
-        messages = request_view(view.graph, view.leaf).messages
-        return "complete" if messages and messages[-1]["role"] == "assistant" else "interrupted"
-
-    @property
     def warnings(self) -> tuple[TranscriptWarning, ...]:
         """What was repaired or left out."""
         return warnings_of(self.parsed, self.view.graph)
 
 
 def read_transcript(file: Path) -> Transcript:
-    """Read a transcript; it is not changed.
+    """Read a transcript of any origin; it is not changed.
 
     Raises `StorageError` when it cannot be read and `ReverieError` when it is something else.
     """
     content = FileLog(file).read()
-    parsed = parse_transcript(content)
+    parsed = read_any(content)
     view = open_view(parsed.records)
     has_messages = bool(view.graph.position)
     if content.strip() and not has_messages:
-        known = any(record.type in _METADATA for record in parsed.records)
+        known = any(record.type in METADATA_TYPES for record in parsed.records)
         if not known:
             raise ReverieError(
                 f"{file} is not a transcript: none of its lines is a record of one.",
                 kept="It was not changed.",
             )
     return Transcript(file, parsed, view, prompt_tree(view.graph))
+
+
+def locate(here: Installation, text: str | None) -> Path:
+    """The file of an id or a path, of this project's newest session when None.
+
+    Raises `SessionNotFound`.
+    """
+    if text is None:
+        newest = newest_transcript(here.places, here.folder)
+        if newest is None:
+            raise SessionNotFound("There is no conversation in this folder yet.")
+        return newest
+    file = here.folder / Path(text).expanduser()
+    return file if file.is_file() else find_transcript(here.places, here.folder, text)

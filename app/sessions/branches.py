@@ -6,7 +6,7 @@ children (parallel tool calls, echoes of commands) is no branch.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 from app.sessions.graph import MessageGraph
@@ -34,11 +34,25 @@ class PromptTree:
 
 def prompt_tree(graph: MessageGraph) -> PromptTree:
     """The tree of all prompts of a session."""
-    prompts = [here for here in sorted(graph.position.values()) if _is_prompt(graph, here)]
-    known = set(prompts)
-    above: dict[int, int | None] = {}
+    prompts = prompts_of(graph)
+    nearest = nearest_above(graph, prompts)
     following: dict[int | None, list[int]] = {}
     for here in prompts:
+        following.setdefault(nearest(here), []).append(here)
+    return PromptTree(tuple(prompts), {key: tuple(value) for key, value in following.items()})
+
+
+def prompts_of(graph: MessageGraph) -> list[int]:
+    """Positions of the person's prompts in file order."""
+    return [here for here in sorted(graph.position.values()) if _is_prompt(graph, here)]
+
+
+def nearest_above(graph: MessageGraph, nodes: Collection[int]) -> Callable[[int], int | None]:
+    """Finds for a record the nearest of the nodes before it; each link is walked once."""
+    known = set(nodes)
+    above: dict[int, int | None] = {}
+
+    def nearest(here: int) -> int | None:
         passed: list[int] = []
         found: int | None = None
         step = graph.parent(here)
@@ -52,12 +66,13 @@ def prompt_tree(graph: MessageGraph) -> PromptTree:
             passed.append(step)
             step = graph.parent(step)
         above.update(dict.fromkeys(passed, found))
-        following.setdefault(found, []).append(here)
-    return PromptTree(tuple(prompts), {key: tuple(value) for key, value in following.items()})
+        return found
+
+    return nearest
 
 
 def _is_prompt(graph: MessageGraph, here: int) -> bool:
     record = graph.records[here]
-    if record.type != "user" or not graph.is_main(here):
+    if record.type != "user" or record.tool_results or not graph.is_main(here):
         return False
     return user_kind(record, record.data) == "prompt"

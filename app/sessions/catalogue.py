@@ -35,19 +35,24 @@ def find_transcript(places: Places, folder: Path, session_id: str) -> Path:
 
 def newest_transcript(places: Places, folder: Path) -> Path | None:
     """The session of this project that was written to last, None when there is none."""
-    found = [entry for entry in transcripts(places, folder) if entry[0] > 0]
+    found = transcripts(places, folder)
     return found[0][1] if found else None
 
 
 def transcripts(places: Places, folder: Path) -> list[tuple[float, Path]]:
-    """`(time of the last write, file)` of the project's sessions, newest first."""
+    """`(time of the last write, file)` of the project's sessions, newest first.
+
+    An empty file counts as none (transcripts.md, a14).
+    """
     found: list[tuple[float, Path]] = []
     try:
         with os.scandir(places.project(folder)) as entries:
             for entry in entries:
                 file = Path(entry.path)
                 if file.suffix == ".jsonl" and is_session_id(file.stem) and entry.is_file():
-                    found.append((entry.stat().st_mtime, file))
+                    seen = entry.stat()
+                    if seen.st_size:
+                        found.append((seen.st_mtime, file))
     except OSError:
         return []
     return sorted(found, reverse=True)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from app.sessions.catalogue import is_session_id
 from app.sessions.ownership import Holder, own
+from app.sessions.trash import empty_trash
 
 _DAY = 86_400
 
@@ -17,10 +18,12 @@ def remove_old_sessions(projects: Path, days: int, keep: Collection[str], now: f
     """Remove transcripts last written over `days` days ago, with what lies beside them.
 
     `keep` names sessions that are in use, `now` is in seconds since the epoch; 0 days = never.
-    Only files named by a session id are touched. Returns how many were removed.
+    Only files named by a session id are touched. What lies in the trash goes for good as long
+    after it was thrown away. Returns how many sessions were removed.
     """
     if days <= 0:
         return 0
+    empty_trash(projects, days, now)
     removed = 0
     for file in projects.glob("*/*.jsonl"):
         if not is_session_id(file.stem) or file.stem in keep or file.is_symlink():

@@ -8,8 +8,9 @@ from typing import cast
 from app.sessions.graph import MessageGraph
 from app.sessions.history import logical_chain
 from app.sessions.kept import walk_from
+from app.sessions.prompts import blocks_of, content_of
 from app.sessions.records import JsonObject, Record, new_record
-from app.sessions.view import PERMISSION_MODES
+from app.sessions.view import PERMISSION_MODES, THINKING
 
 _LEFT_OUT = ("teamName", "agentName", "slug", "sourceToolAssistantUUID", "promptId")
 """Keys that belong to the old session alone (transcripts.md, a14; spec/sessions.md, Resume 3)."""
@@ -49,6 +50,8 @@ def fork_records(
             data.pop("permissionMode", None)
         data["forkedFrom"] = {"sessionId": record.session_id, "messageUuid": record.uuid}
         _unlink_preserved(data)
+        if here in walk.kept:
+            _strip_thinking(data)
         forked.append(new_record(data))
         before = renamed[here]
     if title:
@@ -64,3 +67,12 @@ def _unlink_preserved(data: JsonObject) -> None:
         fields = cast("JsonObject", metadata)
         gone = {"preservedSegment", "preservedMessages"}
         data["compactMetadata"] = {k: v for k, v in fields.items() if k not in gone}
+
+
+def _strip_thinking(data: JsonObject) -> None:
+    """What stood before a kept message is gone: its thinking is not accepted any more (B13)."""
+    message = data.get("message")
+    content = content_of(data)
+    if isinstance(message, dict) and isinstance(content, list):
+        blocks = [b for b in blocks_of(cast("object", content)) if b.get("type") not in THINKING]
+        data["message"] = {**message, "content": blocks}

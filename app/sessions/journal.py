@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from app.errors import StorageError
 from app.sessions.records import Record
 from app.storage.record_log import RecordLog
@@ -14,10 +16,17 @@ class Journal:
     that succeeds: the session goes on and nothing is lost while the process lives.
     """
 
-    def __init__(self, session_id: str, log: RecordLog | None) -> None:
-        """`log` is None for a session that leaves nothing behind (`--no-session-persistence`)."""
+    def __init__(
+        self, session_id: str, log: RecordLog | None, beginning: Sequence[Record] = ()
+    ) -> None:
+        """`log` is None for a session that leaves nothing behind (`--no-session-persistence`).
+
+        `beginning` goes out in front of the first record that is appended: a session that is
+        only looked at leaves no file.
+        """
         self.session_id = session_id
         self._log = log
+        self._beginning = tuple(beginning)
         self._unsaved: list[bytes] = []
 
     @property
@@ -36,6 +45,9 @@ class Journal:
                 raise ValueError(f"a record of {record.session_id} in the log of {self.session_id}")
         if self._log is None:
             return None
+        if records and self._beginning:
+            self._unsaved += [record.raw for record in self._beginning]
+            self._beginning = ()
         self._unsaved += [record.raw for record in records]
         try:
             self._log.append(self._unsaved)

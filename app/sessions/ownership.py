@@ -13,7 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
+from app.errors import ReverieError, StorageError
 from app.paths import make_private_folder
+
+_SAME_START = 1.0
+"""Seconds by which two readings of one process's start may differ."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +70,53 @@ def own(transcript: Path) -> Ownership | Holder:
             os.pwrite(descriptor, json.dumps(_myself()).encode(), 0)
             return Ownership(descriptor, file)
         os.close(descriptor)  # its owner removed the file between our opening and locking it
+
+
+def claim(transcript: Path, kept: str) -> Ownership:
+    """Become the owner for the moment of one change.
+
+    Raises `ReverieError`, with `kept` in it, when another one is, and `StorageError` when the
+    folder cannot hold a lock.
+    """
+    try:
+        owner = own(transcript)
+    except OSError as error:
+        raise StorageError(
+            f"{transcript.parent} cannot be written: {error.strerror or error}.", kept=kept
+        ) from error
+    if isinstance(owner, Ownership):
+        return owner
+    ours = owner.pid == os.getpid()
+    where = "in this window" if ours else f"in another process ({owner.pid})"
+    raise ReverieError(f"The session {transcript.stem} is open {where}.", kept=kept)
+
+
+def holder_of(transcript: Path) -> Holder | None:
+    """The living process that owns a transcript, None when there is none; nothing is locked.
+
+    A lock file that was left behind names a process that is gone, or by now another one.
+    """
+    try:
+        descriptor = os.open(lock_file(transcript), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        holder = _read_holder(descriptor)
+    except OSError:
+        return None
+    finally:
+        os.close(descriptor)
+    return holder if holder.pid and _lives(holder) else None
+
+
+def _lives(holder: Holder) -> bool:
+    import psutil
+
+    try:
+        started = psutil.Process(holder.pid).create_time()
+    except (psutil.Error, ValueError, OverflowError):
+        return False
+    return abs(started - holder.started) < _SAME_START
 
 
 def _is_still(file: Path, descriptor: int) -> bool:

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import cast
 
+import msgspec
+
 from app.sessions.codec import Parsed
 from app.sessions.graph import MessageGraph
-from app.sessions.prompts import typed_text, user_kind
+from app.sessions.prompts import text_of, typed_text, user_kind
 from app.sessions.records import JsonObject, Record
+
+LONGEST_TITLE = 200
+"""Characters (transcripts.md, a13.6)."""
+
+_NO_TITLES = ("<session-start-hook>", "<tick>", "<goal>")
+_COMMAND = re.compile(r"<command-name>([^<]*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,16 +63,36 @@ def _places(lines: list[int]) -> str:
     return f"line {shown}" if len(lines) == 1 else f"lines {shown}"
 
 
+class _Usage(msgspec.Struct):
+    usage: JsonObject | None = None
+
+
+class _Reply(msgspec.Struct):
+    message: _Usage | None = None
+
+
+_reply_decoder = msgspec.json.Decoder(_Reply)
+
+
 def message_usages(graph: MessageGraph) -> Iterable[tuple[Record, JsonObject]]:
     """The usage of every reply, once a message: the last line of each message id counts."""
     for members in graph.messages.values():
         if not members:
             continue
         record = graph.records[max(members)]
+        usage = None if record.is_synthetic else _usage_of(record)
+        if usage is not None:
+            yield record, usage
+
+
+def _usage_of(record: Record) -> JsonObject | None:
+    try:
+        reply = _reply_decoder.decode(record.raw)
+    except (msgspec.MsgspecError, UnicodeDecodeError):  # read as leniently as it was parsed
         message = record.data.get("message")
         usage = cast("JsonObject", message).get("usage") if isinstance(message, dict) else None
-        if isinstance(usage, dict) and not record.is_synthetic:
-            yield record, cast("JsonObject", usage)
+        return cast("JsonObject", usage) if isinstance(usage, dict) else None
+    return reply.message.usage if reply.message else None
 
 
 def moment_of(record: Record) -> datetime | None:
@@ -75,19 +104,80 @@ def moment_of(record: Record) -> datetime | None:
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-def title_from(records: Iterable[Record]) -> str:
-    """The session's title: the person's own, else a made one, else the first prompt (200 cut)."""
-    own = made = first = ""
+class Titles:
+    """Finds a session's title among its records, taken in file order (transcripts.md, a13.6)."""
+
+    def __init__(self) -> None:
+        self.first_prompt = ""
+        self._named: dict[str, str] = {}
+        self._summary = ("", "")
+        self._command = ""
+
+    def name(self, kind: str, text: object, leaf: object = None) -> None:
+        """A record that names the session: the last one of its kind counts."""
+        if not isinstance(text, str) or not text.strip():
+            return
+        if kind == "summary":
+            self._summary = (text, leaf if isinstance(leaf, str) else "")
+        else:
+            self._named[kind] = text
+
+    def user(self, record: Record) -> None:
+        """A `user` record: the first prompt counts, an echoed command where there is none."""
+        if self.first_prompt or record.sidechain or record.tool_results:
+            return
+        data = record.data
+        kind = user_kind(record, data)
+        if kind == "prompt":
+            text = " ".join(typed_text(data).split())
+            if not text.startswith(_NO_TITLES):
+                self.first_prompt = text or "(picture)"
+        elif kind == "echo" and not self._command:
+            found = _COMMAND.search(text_of(data))
+            self._command = found[1].strip() if found else ""
+
+    def best(self, uuids: Container[str]) -> str:
+        """The title, at most 200 characters.
+
+        `uuids` are the session's own: a `summary` often stands in the file of another session.
+        """
+        named, (summary, leaf) = self._named, self._summary
+        title = (
+            named.get("custom-title")
+            or named.get("ai-title")
+            or named.get("last-prompt")
+            or (summary if leaf in uuids else "")
+            or self.first_prompt
+            or self._command
+        )
+        return " ".join(title.split())[:LONGEST_TITLE]
+
+
+NAMING = {
+    "custom-title": "customTitle",
+    "ai-title": "aiTitle",
+    "last-prompt": "lastPrompt",
+    "summary": "summary",
+}
+"""Records that name a session, and the key with the name."""
+
+
+def titles_of(records: Iterable[Record]) -> Titles:
+    """What all records of a session say about its title."""
+    titles = Titles()
     for record in records:
-        if record.type == "custom-title":
-            own = str(record.data.get("customTitle") or "")
-        elif record.type == "ai-title":
-            made = str(record.data.get("aiTitle") or "")
-        elif not first and record.type == "user" and not record.sidechain:
-            data = record.data
-            if user_kind(record, data) == "prompt":
-                first = " ".join(typed_text(data).split())[:200]
-    return own or made or first
+        if record.type in NAMING:
+            titles.name(
+                record.type, record.data.get(NAMING[record.type]), record.data.get("leafUuid")
+            )
+        elif record.type == "user":
+            titles.user(record)
+    return titles
+
+
+def title_from(records: Sequence[Record]) -> str:
+    """The session's title (transcripts.md, a13.6)."""
+    return titles_of(records).best({record.uuid for record in records if record.uuid})
 
 
 def kinds_of_users(graph: MessageGraph) -> Counter[str]:

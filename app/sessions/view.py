@@ -20,7 +20,7 @@ INTERRUPTED_RESULT = "The tool was interrupted before it finished; its effects a
 EMPTY_RESULT = "(no output)"
 OPENING = "(The beginning of this conversation is not available.)"
 
-_THINKING = frozenset({"thinking", "redacted_thinking"})
+THINKING = frozenset({"thinking", "redacted_thinking"})
 PERMISSION_MODES = frozenset(
     {"default", "acceptEdits", "plan", "auto", "bypassPermissions", "dontAsk", "ask"}
 )
@@ -168,7 +168,7 @@ class _Builder:
             if kind == "text" and not _has_text(block):
                 self.view.bad_texts += not isinstance(block.get("text"), str)
                 continue
-            if kind in _THINKING and not self._thinking_counts(block, writer):
+            if kind in THINKING and not self._thinking_counts(block, writer):
                 continue
             if kind == "tool_use":
                 tool_id = block.get("id")
@@ -223,7 +223,7 @@ def _has_text(block: JsonObject) -> bool:
 
 
 def _only_thinking(blocks: list[JsonObject]) -> bool:
-    return all(block["type"] in _THINKING for block in blocks)
+    return all(block["type"] in THINKING for block in blocks)
 
 
 def _clean_block(block: JsonObject) -> JsonObject:

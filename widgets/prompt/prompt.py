@@ -35,6 +35,7 @@ class Prompt(TextArea):
         Binding("down", "down", "Later", id="prompt.later"),
         Binding("ctrl+c", "clear", "Clear", id="prompt.clear"),
         Binding("ctrl+g", "edit", "Editor", id="prompt.editor"),
+        Binding("ctrl+r", "sessions", "Sessions", id="prompt.sessions"),
         Binding("ctrl+d", "delete_or_leave", "Delete right", id="prompt.delete_right"),
         Binding("delete", "delete_or_drop", "Delete", id="prompt.delete"),
         Binding("ctrl+b", "cursor_left", show=False),
@@ -75,6 +76,9 @@ class Prompt(TextArea):
 
     class LeaveAsked(Message):
         """The person wants to go to the conversation."""
+
+    class SessionsAsked(Message):
+        """The person wants to go on with another session."""
 
     class QueueAsked(Message):
         """The person wants back what was queued last."""
@@ -249,6 +253,11 @@ class Prompt(TextArea):
         text = self._kept if place == count else self.earlier[place]
         self.take(text)
         self._place = None if place == count else place
+
+    def action_sessions(self) -> None:
+        """Show the sessions; a text that is being written keeps its place."""
+        if not self.text:
+            self.post_message(self.SessionsAsked())
 
     def action_edit(self) -> None:
         self.post_message(self.EditAsked())

@@ -26,7 +26,7 @@ def places(tmp_path: Path) -> Places:
 def write(places: Places, folder: Path, session_id: str, when: float) -> Path:
     file = places.transcript(folder, session_id)
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.touch()
+    file.write_text("{}\n")
     os.utime(file, (when, when))
     return file
 
@@ -38,6 +38,7 @@ def test_the_newest_comes_first(places: Places, tmp_path: Path) -> None:
     new = write(places, tmp_path, TWO, 2_000)
     write(places, tmp_path, "notes", 3_000)
     write(places, tmp_path / "elsewhere", ONE, 4_000)
+    new.with_name("33333333-3333-4333-8333-333333333333.jsonl").touch()
     assert transcripts(places, tmp_path) == [(2_000, new), (1_000, old)]
     assert newest_transcript(places, tmp_path) == new
 

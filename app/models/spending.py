@@ -1,0 +1,38 @@
+"""What a session has used and cost, from the replies in its transcript."""
+
+from __future__ import annotations
+
+import hashlib
+
+from app.config import Settings
+from app.models.provider import Usage
+from app.models.reply import usage_from
+from app.models.usage import PriceTable, cost_usd, price_table
+from app.sessions.glance import Tariff
+from app.sessions.graph import MessageGraph
+from app.sessions.summary import message_usages, moment_of
+
+
+def spent(graph: MessageGraph, settings: Settings) -> tuple[Usage, float | None]:
+    """What the session has used so far: each reply once, each priced by itself."""
+    return _spent(graph, price_table(settings.prices))
+
+
+def tariff_of(settings: Settings) -> Tariff:
+    """The prices in force, as the list of sessions wants them."""
+    table = price_table(settings.prices)
+    key = hashlib.sha256(repr(sorted(table.items())).encode()).hexdigest()[:16]
+    return Tariff(key, lambda graph: _spent(graph, table)[1])
+
+
+def _spent(graph: MessageGraph, table: PriceTable) -> tuple[Usage, float | None]:
+    total, cost = Usage(), 0.0
+    known = True
+    for record, fields in message_usages(graph):
+        usage = usage_from(fields)
+        total += usage
+        when = moment_of(record)
+        price = cost_usd(record.model or "", usage, when, table) if when else None
+        known = known and price is not None
+        cost += price or 0.0
+    return total, cost if known else None

@@ -1,0 +1,51 @@
+"""`--resume FILE`: a file of any origin is opened as it is, and never written (spec/cli.md)."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.cli.runner import TRANSCRIPTS, Cli
+from tests.fakes.history_rules import history_fault
+from tests.fakes.messages_server import MessagesServer
+
+FOREIGN = Path(__file__).parents[1] / "data" / "foreign"
+FILES = [TRANSCRIPTS / "16-parallel-tools.jsonl", *sorted(FOREIGN.glob("*.jsonl"))]
+
+
+@pytest.mark.parametrize("source", FILES, ids=lambda file: file.name)
+def test_a_file_goes_on_in_a_session_of_ours(
+    cli: Cli, server: MessagesServer, tmp_path: Path, source: Path
+) -> None:
+    file = Path(shutil.copy(source, tmp_path / "theirs.jsonl"))
+    before = file.read_bytes()
+    server.say("On we go.", "And on.")
+    done = cli.ask("go on", "--resume", str(file), "--output-format", "json")
+    assert done.code == 0
+    assert "its file is only read" in done.err
+    assert file.read_bytes() == before
+    assert not file.with_suffix(".lock").exists()
+    assert history_fault(server.last) is None
+    assert len(server.last["messages"]) > 2
+    session_id = done.json["session_id"]
+    ours = next(each for each in cli.transcripts if each.stem == session_id)
+    assert ours.stat().st_mode & 0o777 == 0o600
+    ids = {json.loads(line).get("sessionId") for line in ours.read_text().splitlines()}
+    assert ids - {None} == {session_id}
+    again = cli.ask("and on", "--resume", session_id, "--output-format", "json").json
+    assert again["session_id"] == session_id
+    assert history_fault(server.last) is None
+
+
+def test_a_file_that_is_only_looked_at_leaves_nothing(cli: Cli, tmp_path: Path) -> None:
+    file = Path(shutil.copy(FILES[0], tmp_path / "theirs.jsonl"))
+    assert cli.ask("/cost", "--resume", str(file)).code == 0
+    assert cli.transcripts == []
+
+
+def test_a_path_without_a_file_is_no_session(cli: Cli) -> None:
+    done = cli.ask("hi", "--resume", "nowhere/theirs.jsonl")
+    assert (done.code, "Invalid session ID" in done.err) == (1, True)
