@@ -22,6 +22,7 @@ from app.agent.permission import hidden_from_search
 from app.agent.policy import Mode, Policy
 from app.agent.request import Surroundings, system_prompt
 from app.agent.rules import Rule, RuleError, Rules, parse_rule
+from app.agent.titler import make_title
 from app.agent.tool_runner import ToolRunner
 from app.agent.tools.base import Asker, Tool, ToolContext
 from app.agent.tools.registry import api_form, default_tools, select_tools
@@ -30,7 +31,7 @@ from app.config import Loaded, Settings
 from app.credentials import Credentials
 from app.errors import StorageError
 from app.git import git_branch, git_root
-from app.installation import Installation, Options, model_name
+from app.installation import Installation, Options, model_name, small_model_of
 from app.models.client import AnthropicProvider
 from app.models.local import LocalProvider
 from app.models.provider import Provider, Usage
@@ -46,7 +47,7 @@ from app.models.usage import (
 from app.session_files import SessionFiles, open_files
 from app.sessions.envelope import Envelope
 from app.sessions.ownership import Ownership
-from app.sessions.summary import title_from
+from app.sessions.summary import TITLE_TYPES, title_from
 from app.state.facts import Fact, RequestMeasured, SessionOpened
 from app.state.model import Session
 
@@ -78,6 +79,9 @@ class Runtime:
     settings: Settings
     opened: SessionOpened
     ownership: Ownership | None
+    small_model: str | None
+    """The model of small background calls, None where there is none."""
+    _was_named: bool = False
 
     @property
     def gate(self) -> Gate:
@@ -98,6 +102,17 @@ class Runtime:
         """Go on with the last turn when an earlier process was cut off in it."""
         if self.conversation.was_resumed and can_go_on(self.conversation):
             await self.loop.go_on()
+
+    async def make_title(self) -> None:
+        """Let the small model name a session that has no name; asked once a session."""
+        records = self.conversation.view.graph.records
+        named = self._was_named or any(record.type in TITLE_TYPES for record in records)
+        self._was_named = True
+        caller, model = self.loop.caller, self.small_model
+        if named or model is None or not self.settings.titles:
+            return
+        if caller.provider.name == "anthropic":
+            await make_title(self.conversation, caller, model, self.loop.clock, self.loop.measure)
 
     async def close(self) -> StorageError | None:
         """End what runs in the background and release the transcript."""
@@ -207,7 +222,16 @@ async def open_session(
     )
     loop.compactor = compactor
     return Runtime(
-        conversation, caller, runner, loop, compactor, shells, settings, opened, files.ownership
+        conversation,
+        caller,
+        runner,
+        loop,
+        compactor,
+        shells,
+        settings,
+        opened,
+        files.ownership,
+        small_model_of(here, settings),
     )
 
 

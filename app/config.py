@@ -69,6 +69,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     glyphs: Literal["auto", "unicode", "ascii"] = "auto"
     keys: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])
     """`[keys]`: binding id to keys, for example `"chat.tasks" = "f6"`."""
+    titles: bool = True
+    """Whether the small model names a new session after its first turn."""
     resume_interrupted_turn: bool = False
     """Whether a turn that was cut off goes on by itself when its session is opened again."""
     cleanup_period_days: Annotated[int, msgspec.Meta(ge=0)] = 30

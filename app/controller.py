@@ -18,15 +18,17 @@ import msgspec
 from app import trust
 from app.compaction_desk import BUSY, CompactionDesk
 from app.config import Loaded, Settings, set_value
-from app.desk import QuestionDesk, modes_of, save_rule, shell_task
+from app.desk import QuestionDesk, save_rule, shell_task
 from app.errors import ReverieError, StorageError
 from app.git import git_branch
 from app.installation import BUILT_IN, Installation, Options, model_name
+from app.mode_desk import ModeDesk
 from app.models.usage import model_facts
 from app.notice_desk import NoticeDesk
 from app.reach import ChooseProvider, Reach
 from app.sessions.cleanup import remove_old_sessions
 from app.sessions.envelope import new_uuid
+from app.spawner import Spawner
 from app.state import facts as f
 from app.state.model import PermissionAnswer, QueuedMessage, Server, State
 from app.state.reduce import reduce
@@ -63,12 +65,20 @@ class Controller:
         self.notices = NoticeDesk(self.emit)
         self.notice = self.notices.post
         self.reach = Reach(here, self.emit, self.notice, choose)
+        self.mode = ModeDesk(
+            self.emit,
+            self.notice,
+            self._need_runtime,
+            lambda: self.loaded.settings,
+            lambda: self.state,
+        )
         self.compaction = CompactionDesk(self.emit, self.notice, self._need_runtime, self._begin)
         self.on_fault: Callable[[BaseException], None] | None = None
         """Told of a programming error in a turn, for the crash screen."""
         self._runtime: Runtime | None = None
         self._turn: asyncio.Task[Any] | None = None
-        self._tasks: set[asyncio.Task[Any]] = set()
+        self._spawner = Spawner(self._fault)
+        self._spawn = self._spawner.start
         self._opened = asyncio.Event()
 
     # Starting and leaving
@@ -106,10 +116,9 @@ class Controller:
 
         Returns why something of it is not. Closing twice is harmless.
         """
-        for task in (self._turn, *self._tasks):
-            if task is not None:
-                task.cancel()
-        waiting = [task for task in (self._turn, *self._tasks) if task is not None]
+        waiting = [*self._spawner.running, *([] if self._turn is None else [self._turn])]
+        for task in waiting:
+            task.cancel()
         if waiting:
             await asyncio.wait(waiting, timeout=EXIT_WAIT)
         self.writing.close()
@@ -119,9 +128,14 @@ class Controller:
         return error
 
     async def _open(self, options: Options) -> None:
-        if self._runtime is not None:
-            await self.interrupt(wait=True)
-            await self._runtime.close()
+        old = self._runtime
+        if (
+            old is not None
+            and options.resume
+            and options.resume.stem == self.state.session.session_id
+        ):
+            self.notice("This session is open already.")
+            return
         provider = self.reach.provider or await self.reach.connect(self.loaded.settings)
         session_id = options.resume.stem if options.resume else options.session_id or new_uuid()
         from app.assembly import Hooks, open_session, rule_problems
@@ -135,7 +149,18 @@ class Controller:
             ask=self.questions.ask,
             can_ask=True,
         )
-        runtime = await open_session(self.here, options, self.loaded, provider, session_id, hooks)
+        try:
+            runtime = await open_session(
+                self.here, options, self.loaded, provider, session_id, hooks
+            )
+        except StorageError as error:
+            if old is None:
+                raise
+            self.notice(str(error), "error")  # the session on screen stays
+            return
+        if old is not None:
+            await self.interrupt(wait=True)
+            await old.close()
         self._runtime = runtime
         self.emit(runtime.opened)
         self._spawn(self.reach.prepare())
@@ -203,6 +228,8 @@ class Controller:
             self._fault(error)
         self.emit(f.GitBranchSeen(git_branch(self.here.folder)))
         last = self.state.live.last
+        if self._runtime is not None and last is not None and last.outcome == "completed":
+            self._spawn(self._runtime.make_title())
         if self.state.compaction.receipt is not None:
             return  # what is queued waits until the person has looked at the summary
         if self.state.live.queue and last is not None and last.outcome == "completed":
@@ -257,27 +284,7 @@ class Controller:
         """The person's word on a tool call."""
         self._need_runtime().gate.answer(request_id, answer, words)
 
-    # Modes, models, ways in
-
-    def set_mode(self, mode: str) -> None:
-        """Judge later tool calls in this permission mode."""
-        allowed = self.modes
-        if mode not in allowed:
-            self.notice(f"The modes of this session: {', '.join(allowed)}.", "warning")
-            return
-        self._need_runtime().gate.set_mode(mode)
-        self.emit(f.ModeChanged(mode))
-
-    def cycle_mode(self) -> None:
-        """The next permission mode."""
-        current = self.state.session.mode
-        position = self.modes.index(current) if current in self.modes else -1
-        self.set_mode(self.modes[(position + 1) % len(self.modes)])
-
-    @property
-    def modes(self) -> tuple[str, ...]:
-        """The permission modes to choose from."""
-        return modes_of(self.loaded.settings)
+    # Models, ways in
 
     async def choose_model(self, name: str) -> None:
         """Send later turns to another model."""
@@ -363,16 +370,6 @@ class Controller:
         if self._runtime is None:
             raise RuntimeError("no session is open yet")
         return self._runtime
-
-    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._spawned_done)
-
-    def _spawned_done(self, task: asyncio.Task[Any]) -> None:
-        self._tasks.discard(task)
-        if not task.cancelled() and (error := task.exception()) is not None:
-            self._fault(error)
 
     def _fault(self, error: BaseException) -> None:
         if self.on_fault is None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
 from app.clock import Clock
-from app.config import Settings, own_value, set_value
+from app.config import own_value, set_value
 from app.installation import Installation
 from app.sessions.envelope import new_uuid
 from app.sessions.prompt_memory import PromptMemory
@@ -21,14 +21,6 @@ if TYPE_CHECKING:
 
 DRAFT_PAUSE = 0.3
 """Seconds between a keystroke and the draft on disk."""
-
-
-MODES = ("default", "acceptEdits", "plan", "bypassPermissions")
-
-
-def modes_of(settings: Settings) -> tuple[str, ...]:
-    """The modes of a session; bypass only where it was started with it."""
-    return MODES if settings.permissions.mode == MODES[3] else MODES[:3]
 
 
 class QuestionDesk:

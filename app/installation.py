@@ -14,7 +14,7 @@ from app.clock import Clock, SystemClock
 from app.config import Loaded, Settings, load_settings
 from app.credentials import Credentials, find_credentials, system_keyring
 from app.git import git_root
-from app.models.usage import DEFAULT_MODEL, LOCAL_MODEL, REHEARSAL_MODEL
+from app.models.usage import DEFAULT_MODEL, DEFAULT_SMALL_MODEL, LOCAL_MODEL, REHEARSAL_MODEL
 from app.paths import Places
 from app.trust import is_trusted
 
@@ -92,6 +92,16 @@ class Installation:
         if quick is not None and quick.source != "placeholder":
             return quick
         return find_credentials(self.environment, self.places.credentials, url, system_keyring())
+
+
+def small_model_of(here: Installation, settings: Settings) -> str | None:
+    """The model of small background calls; None where no such model is known to be served.
+
+    The default one is Anthropic's: another server has it only when the person says so.
+    """
+    if settings.small_model is not None:
+        return settings.small_model
+    return DEFAULT_SMALL_MODEL if here.base_url(settings) is None else None
 
 
 def model_name(settings: Settings) -> str:

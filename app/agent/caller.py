@@ -11,7 +11,7 @@ from app.models.provider import Block, Provider, Usage
 from app.models.retry import RetryPolicy
 from app.state.model import Severity
 
-Purpose: TypeAlias = Literal["turn", "compact"]
+Purpose: TypeAlias = Literal["turn", "compact", "title"]
 """What a call was made for."""
 
 Tell: TypeAlias = Callable[[str, Severity], None]

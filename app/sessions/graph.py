@@ -207,6 +207,27 @@ class MessageGraph:
         """Whether the record belongs to the conversation and not to a sub-agent beside it."""
         return self.is_sidechain_file or not self.records[here].sidechain
 
+    def chosen_leaf(self) -> int | None:
+        """The end that an explicit `last-prompt` record names, when nothing was said after it.
+
+        So a rewind, or a switch to another branch, survives without a message (transcripts.md,
+        quirk 28). One that is not explicit only repeats what was newest when it was written.
+        """
+        for here in range(len(self.records) - 1, -1, -1):
+            record = self.records[here]
+            if record.type == "last-prompt" and record.data.get("explicit") is True:
+                named = self.position.get(str(record.data.get("leafUuid")))
+                if named is not None and self.is_main(named):
+                    return next((h for h in self.walk(named) if self._may_end(h)), None)
+            elif self.is_current(here) and self.is_main(here) and self._may_end(here):
+                return None
+        return None
+
+    def leaf(self) -> int | None:
+        """The end of the branch in use: the chosen one, else the newest."""
+        chosen = self.chosen_leaf()
+        return self.newest_leaf() if chosen is None else chosen
+
     def newest_leaf(self) -> int | None:
         """The end of the branch in use: the last childless branch's newest message.
 
@@ -272,6 +293,6 @@ class GraphView(Struct, frozen=True, eq=False):
 
 
 def open_view(records: Iterable[Record]) -> GraphView:
-    """A graph of these records, seen from its newest leaf."""
+    """A graph of these records, seen from the end of the branch in use."""
     graph = MessageGraph(records)
-    return GraphView(graph, len(graph.records), graph.newest_leaf())
+    return GraphView(graph, len(graph.records), graph.leaf())

@@ -19,6 +19,8 @@ from app.sessions.records import JsonObject, Record
 LONGEST_TITLE = 200
 """Characters (transcripts.md, a13.6)."""
 
+TITLE_TYPES = frozenset({"custom-title", "ai-title"})
+"""Records that name a session; the person's own beats the made one."""
 _NO_TITLES = ("<session-start-hook>", "<tick>", "<goal>")
 _COMMAND = re.compile(r"<command-name>([^<]*)")
 

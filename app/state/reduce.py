@@ -8,6 +8,8 @@ from typing import assert_never
 from msgspec.structs import replace
 
 from app.models.cache_clock import CacheClock
+from app.plain_text import cut
+from app.sessions.prompts import typed_text, user_kind
 from app.sessions.records import Record
 from app.state import facts as f
 from app.state.model import (
@@ -24,6 +26,9 @@ from app.state.model import (
     ToolRun,
     TurnEnd,
 )
+
+FIRST_WORDS = 60
+"""Characters of a prompt that stand as the title."""
 
 
 def reduce(state: State, fact: f.Fact) -> State:
@@ -73,7 +78,8 @@ def reduce_session(session: Session, fact: f.SessionFact) -> Session:
         case f.SessionOpened():
             return fact.session
         case f.RecordsAppended(records=records, view=view):
-            return replace(session, view=view, title=latest_title(records) or session.title)
+            title = latest_title(records) or session.title or first_words(records)
+            return replace(session, view=view, title=title)
         case f.HeadMoved(view=view):
             return replace(session, view=view)
         case f.ModelChosen(model=model, provider=provider):
@@ -95,6 +101,14 @@ def latest_title(records: Iterable[Record]) -> str:
         elif record.type == "ai-title":
             made = str(record.data.get("aiTitle") or "")
     return own or made
+
+
+def first_words(records: Iterable[Record]) -> str:
+    """How the first of these prompts begins: a title until there is a better one."""
+    for record in records:
+        if record.type == "user" and user_kind(record, record.data) == "prompt":
+            return cut(" ".join(typed_text(record.data).split()), FIRST_WORDS)
+    return ""
 
 
 def reduce_live(live: Live, fact: f.LiveFact) -> Live:
@@ -201,7 +215,7 @@ def reduce_limits(limits: Limits, fact: f.LimitsFact) -> Limits:
                 usage=limits.usage + usage,
                 cost_usd=None if before is None or cost is None else before + cost,
                 context_tokens=size,
-                cache=limits.cache.seen(usage, at),
+                cache=limits.cache if fact.purpose == "title" else limits.cache.seen(usage, at),
             )
         case f.LimitsReported(allowances=allowances):
             return replace(limits, allowances=allowances)

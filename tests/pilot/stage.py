@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from textual.pilot import Pilot
 
 from app.controller import Controller
@@ -96,6 +97,7 @@ async def window(
     size: tuple[int, int] = (100, 30),
     environment: dict[str, str] | None = None,
     options: Options | None = None,
+    titles: bool = False,
 ) -> AsyncIterator[Window]:
     clock = StillClock()
     plain = installation(tmp_path, clock)
@@ -104,6 +106,7 @@ async def window(
     provider = ScriptedProvider(*scripts)
     chosen = options or Options()
     loaded = here.settings(chosen)
+    loaded = replace(loaded, settings=msgspec.structs.replace(loaded.settings, titles=titles))
     controller = Controller(here, chosen, loaded, lambda *_: provider)
     app = ReverieApp(controller, fps=None)
     async with app.run_test(size=size) as pilot:

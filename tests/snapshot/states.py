@@ -21,6 +21,7 @@ from app.state.model import (
     PermissionRequest,
     QuestionRequest,
     QueuedMessage,
+    Receipt,
     Server,
     Session,
     Task,
@@ -127,6 +128,60 @@ def hostile() -> Writer:
     return writer
 
 
+SUMMARY = """## Requests
+- Find out why the checkout test fails about one run in five.
+
+## Decisions
+- The expiry takes the **monotonic** clock; the wall clock is what the test moves.
+
+## State
+- `src/cart/expiry.py:41` is changed, 50 runs pass.
+- `session.py` uses the same clock and is not changed yet.
+
+## Next
+- Ask whether `session.py` should follow."""
+
+RECEIPT = Receipt(
+    summary=SUMMARY,
+    tokens_before=186_400,
+    tokens_after=14_200,
+    summarised=86,
+    kept=4,
+    last_request="and the same for session.py, but keep the public names",
+)
+
+
+def compacted() -> Writer:
+    writer = conversation()
+    writer.add(
+        "system",
+        subtype="compact_boundary",
+        logicalParentUuid=writer.view.leaf_uuid,
+        compactMetadata={
+            "trigger": "auto",
+            "preTokens": 186_400,
+            "postTokens": 14_200,
+            "messagesSummarized": 86,
+            "preservedMessages": {"anchorUuid": "x", "uuids": ["u1"]},
+        },
+    )
+    text = "This conversation goes on from an earlier part.\n\n" + SUMMARY
+    message = {"role": "user", "content": text}
+    writer.add("user", message=message, isCompactSummary=True)
+    writer.user("and the same for session.py, but keep the public names")
+    return writer
+
+
+def history_gone() -> Writer:
+    """cases/B09: the summary is there, what it sums up is not."""
+    writer = Writer()
+    writer.add("system", subtype="compact_boundary", logicalParentUuid="gone")
+    message = {"role": "user", "content": "Earlier.\n\n" + SUMMARY}
+    writer.add("user", message=message, isCompactSummary=True)
+    writer.user("go on")
+    return writer
+
+
 def failed() -> Writer:
     writer = conversation()
     writer.user("and now the session")
@@ -228,6 +283,13 @@ STATES: dict[str, Callable[[], list[f.Fact]]] = {
         "[bold]why[/bold]",
         "Bash([x])",
     ),
+    "receipt": lambda: talk(f.CompactionDrafted(RECEIPT)),
+    "compacting": lambda: turn(f.CompactionStarted("manual"), f.CompactionGrew(1_400)),
+    "compacting_ahead": lambda: turn(
+        f.CompactionStarted("ahead"), f.ReplyGrew((OpenBlock(0, "text", "I look."),))
+    ),
+    "compacted": lambda: [*opened(compacted(), "Fix the flaky checkout test")],
+    "history_gone": lambda: [*opened(history_gone(), "Fix the flaky checkout test")],
     "trust": lambda: opened()[:1],
     "welcome_looking": lambda: [*opened(), f.AccessChanged(False)],
     "welcome_none_found": servers,

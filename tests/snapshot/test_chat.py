@@ -139,6 +139,8 @@ def test_ascii_signs(snap_compare: Compare, tmp_path: Path) -> None:
     assert snap_compare(app, terminal_size=SIZES["wide"])
 
 
-@pytest.mark.parametrize("name", ["conversation", "permission_bash", "welcome_none_found"])
+@pytest.mark.parametrize(
+    "name", ["conversation", "permission_bash", "receipt", "welcome_none_found"]
+)
 def test_tiny_terminal(snap_compare: Compare, tmp_path: Path, name: str) -> None:
     assert snap_compare(chat_app(tmp_path, STATES[name]()), terminal_size=(20, 5))

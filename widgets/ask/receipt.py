@@ -7,7 +7,8 @@ from typing import ClassVar
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.geometry import Size
+from textual.geometry import Region, Size
+from textual.strip import Strip
 from textual.widgets import TextArea
 
 from app.plain_text import plain, plain_line
@@ -29,6 +30,13 @@ class SummaryText(TextArea):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "Back to the choices", id="receipt.leave"),
     ]
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        # Textual draws a text area once more when its styles have gone already, and fails
+        # (Textualize/textual#6528).
+        if not self._component_styles:
+            return [Strip.blank(crop.width)] * crop.height
+        return super().render_lines(crop)
 
     def action_leave(self) -> None:
         """Give the keys back to the choices."""

@@ -386,7 +386,7 @@ class ChatScreen(ChatCommands, Follow, Screen[None]):
         (self.conversation.action_page_down if step > 0 else self.conversation.action_page_up)()
 
     def action_cycle_mode(self) -> None:
-        self.controller.cycle_mode()
+        self.controller.mode.cycle()
 
     def action_tasks(self) -> None:
         """Show or hide what runs in the background."""

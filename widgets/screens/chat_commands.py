@@ -104,7 +104,7 @@ class ChatCommands(Screen[None]):
 
     async def _do_mode(self, argument: str) -> None:
         if argument:
-            self.controller.set_mode(argument)
+            self.controller.mode.choose(argument)
             return
         words = {
             "default": "default         ask before anything that changes something",
@@ -115,9 +115,9 @@ class ChatCommands(Screen[None]):
 
         def chosen(value: str | None) -> None:
             if value is not None:
-                self.controller.set_mode(value)
+                self.controller.mode.choose(value)
 
-        values = [(mode, words[mode]) for mode in self.controller.modes]
+        values = [(mode, words[mode]) for mode in self.controller.mode.choices]
         self.app.push_screen(
             Picker("Which permission mode?", values, self.controller.state.session.mode), chosen
         )

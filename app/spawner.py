@@ -1,0 +1,26 @@
+"""Coroutines that run beside everything else, and end with the app."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+
+class Spawner:
+    """Starts coroutines and hears of their faults; the loop itself would forget them."""
+
+    def __init__(self, fault: Callable[[BaseException], None]) -> None:
+        self.running: set[asyncio.Task[Any]] = set()
+        self._fault = fault
+
+    def start(self, work: Coroutine[Any, Any, None]) -> None:
+        """Run a coroutine."""
+        task = asyncio.create_task(work)
+        self.running.add(task)
+        task.add_done_callback(self._done)
+
+    def _done(self, task: asyncio.Task[Any]) -> None:
+        self.running.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self._fault(error)
