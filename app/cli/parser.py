@@ -171,8 +171,9 @@ def _add_session_flags(parser: Parser) -> None:
         "--resume",
         nargs="?",
         const="",
-        metavar="ID",
-        help="go on with this session; without ID in the app: the newest",
+        metavar="ID|FILE",
+        help="go on with this session, or with a file of any origin, which is only read; "
+        "without ID in the app: the newest",
     )
     group.add_argument(
         "--fork-session",
