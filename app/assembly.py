@@ -186,6 +186,9 @@ async def open_session(
     tools = select_tools(default_tools(), options.tools)
     runner = ToolRunner(tools, context, gate, here.clock, hooks.emit)
     caller = make_caller(here, options, model, provider, tools)
+    size = (
+        await asyncio.to_thread(context_tokens, conversation.view, caller) if files.records else 0
+    )
     opened = msgspec.structs.replace(
         opened,
         session=msgspec.structs.replace(
@@ -194,7 +197,7 @@ async def open_session(
             mode=gate.policy.mode,
             persisted=options.persist,
         ),
-        context_tokens=context_tokens(conversation.view, caller) if files.records else 0,
+        context_tokens=size,
     )
     loop = AgentLoop(
         conversation,

@@ -15,8 +15,8 @@ from app.agent.caller import Caller
 from app.agent.conversation import Conversation
 from app.agent.request import build_request
 from app.models.estimate import estimate_content, estimate_request, estimate_text
-from app.models.provider import ModelRequest
-from app.models.reply import usage_from
+from app.models.provider import ModelRequest, Usage
+from app.models.reply import usage_from, usage_in_record
 from app.plain_text import cut
 from app.sessions.compact import Plan, count_messages, last_request, request_blocks
 from app.sessions.envelope import new_uuid
@@ -43,6 +43,9 @@ class Draft:
     summary: str
     tokens_before: int
     seconds: float
+    model: str
+    usage: Usage
+    """Of all calls that the summary took."""
     ahead: bool = False
     """Whether it was made in good time, before the context was full."""
 
@@ -179,6 +182,8 @@ def metadata(
         "messagesSummarized": count_messages(graph, set(draft.plan.summarised) - set(kept)),
         "precomputed": draft.ahead,
         "preCompactDiscoveredTools": [],
+        "summaryModel": draft.model,
+        "summaryUsage": usage_in_record(draft.usage),
     }
 
 

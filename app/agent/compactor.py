@@ -6,10 +6,11 @@ import asyncio
 import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Final
 
 from app.agent import compaction
-from app.agent.caller import Caller, Measure, Tell
+from app.agent.caller import Caller, Measure, Purpose, Tell
 from app.agent.compaction import Draft, context_tokens, request_at, size_of
 from app.agent.conversation import Conversation
 from app.agent.reattach import FILE_TOKENS, FILES, files_again
@@ -19,6 +20,7 @@ from app.agent.tool_runner import ToolRunner
 from app.clock import Clock
 from app.config import CompactSettings
 from app.models.errors import ModelError
+from app.models.provider import Usage
 from app.models.usage import model_facts
 from app.plain_text import cut, plain_line
 from app.sessions.compact import (
@@ -240,8 +242,14 @@ class Compactor:
         )
         if view.leaf is None or not has_something_to_say(graph, plan):
             raise SummaryFailed("There is nothing to sum up yet.", kept="Nothing was changed.")
-        began = self.clock.monotonic()
+        started = self.clock.monotonic()
         told = 0
+        used = Usage()
+
+        def measure(model: str, usage: Usage, began: datetime, purpose: Purpose = "turn") -> None:
+            nonlocal used
+            used += usage
+            self.measure(model, usage, began, purpose)
 
         def grew(characters: int) -> None:
             nonlocal told
@@ -253,13 +261,13 @@ class Compactor:
             view,
             caller,
             clock=self.clock,
-            measure=self.measure,
+            measure=measure,
             grew=grew,
             instructions=instructions,
             shortened=shortened,
         )
-        seconds = self.clock.monotonic() - began
-        return Draft(view.leaf, plan, summary, tokens, seconds, ahead)
+        seconds = self.clock.monotonic() - started
+        return Draft(view.leaf, plan, summary, tokens, seconds, caller.model, used, ahead)
 
     def _is_here(self, draft: Draft) -> bool:
         view = self.conversation.view

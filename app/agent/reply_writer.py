@@ -14,6 +14,7 @@ from app.agent.reply import Reply
 from app.agent.tool_runner import Call
 from app.clock import Clock
 from app.models.provider import Block, BlockStarted, MessageEnded, StreamEvent, Usage
+from app.models.reply import usage_in_record
 from app.sessions.envelope import new_uuid
 from app.sessions.graph import REPLY_VOIDED
 from app.sessions.records import Record
@@ -123,18 +124,8 @@ class ReplyWriter:
             "content": blocks,
             "stop_reason": ended.stop_reason if ended else None,
             "stop_sequence": None,
-            "usage": dict(ended.raw_usage) if ended else _so_far(usage),
+            "usage": dict(ended.raw_usage) if ended else usage_in_record(usage),
         }
-
-
-def _so_far(usage: Usage) -> dict[str, int]:
-    """The usage that the server tells at a reply's start; a later record of it has the whole."""
-    return {
-        "input_tokens": usage.input,
-        "cache_creation_input_tokens": usage.cache_write,
-        "cache_read_input_tokens": usage.cache_read,
-        "output_tokens": usage.output,
-    }
 
 
 def _call(block: Block, record_uuid: str, *, cut: bool) -> Call:

@@ -207,6 +207,20 @@ def usage_from(raw: Mapping[str, Any]) -> Usage:
     )
 
 
+def usage_in_record(usage: Usage) -> dict[str, Any]:
+    """The figures as a server's usage object: what `usage_from` reads."""
+    return {
+        "input_tokens": usage.input,
+        "output_tokens": usage.output,
+        "cache_read_input_tokens": usage.cache_read,
+        "cache_creation_input_tokens": usage.cache_write,
+        "cache_creation": {
+            "ephemeral_5m_input_tokens": usage.cache_write_5m,
+            "ephemeral_1h_input_tokens": usage.cache_write_1h,
+        },
+    }
+
+
 def _count(value: object) -> int:
     return value if isinstance(value, int) and value > 0 else 0
 

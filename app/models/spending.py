@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
+from typing import cast
 
 from app.config import Settings
 from app.models.provider import Usage
@@ -10,6 +12,7 @@ from app.models.reply import usage_from
 from app.models.usage import PriceTable, cost_usd, price_table
 from app.sessions.glance import Tariff
 from app.sessions.graph import MessageGraph
+from app.sessions.records import JsonObject, Record
 from app.sessions.summary import message_usages, moment_of
 
 
@@ -28,11 +31,23 @@ def tariff_of(settings: Settings) -> Tariff:
 def _spent(graph: MessageGraph, table: PriceTable) -> tuple[Usage, float | None]:
     total, cost = Usage(), 0.0
     known = True
-    for record, fields in message_usages(graph):
+    replies = ((record, record.model or "", usage) for record, usage in message_usages(graph))
+    for record, model, fields in (*replies, *_summaries(graph)):
         usage = usage_from(fields)
         total += usage
         when = moment_of(record)
-        price = cost_usd(record.model or "", usage, when, table) if when else None
+        price = cost_usd(model, usage, when, table) if when else None
         known = known and price is not None
         cost += price or 0.0
     return total, cost if known else None
+
+
+def _summaries(graph: MessageGraph) -> Iterable[tuple[Record, str, JsonObject]]:
+    """The calls that summed a conversation up: their boundary, their model and their usage."""
+    for here in graph.boundaries:
+        record = graph.records[here]
+        found = record.data.get("compactMetadata") if graph.is_current(here) else None
+        told = cast("JsonObject", found) if isinstance(found, dict) else {}
+        usage = told.get("summaryUsage")
+        if isinstance(usage, dict):
+            yield record, str(told.get("summaryModel") or ""), cast("JsonObject", usage)

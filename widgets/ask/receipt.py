@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from rich.cells import cell_len
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.content import Content
@@ -77,7 +78,10 @@ class ReceiptBox(ChoiceBox):
         subject = self.query_one(".subject")
         room = subject.styles.max_height
         lines = int(room.value) if room is not None else terminal.height
-        facts = 0 if terminal.height < CRAMPED else _facts(self.receipt).count("\n") + 2
+        width = max(terminal.width - 5, 1)  # the frame, its padding and the scroll bar
+        shown = _facts(self.receipt).split("\n")
+        wrapped = sum(max(-(-cell_len(line) // width), 1) for line in shown)
+        facts = 0 if terminal.height < CRAMPED else wrapped + 1
         self.area.styles.max_height = max(lines - facts, 1)
 
 

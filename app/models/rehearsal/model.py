@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import AsyncGenerator, Iterator
-from typing import Any, Final
+from typing import Final
 
 from app.clock import Clock
 from app.models.estimate import estimate_request, estimate_text
@@ -24,6 +24,7 @@ from app.models.provider import (
 )
 from app.models.rehearsal.scene import read_scene
 from app.models.rehearsal.script import Call, Part, Say, Think, next_parts
+from app.models.reply import usage_in_record
 from app.models.usage import REHEARSAL_MODEL, model_facts
 
 DEFAULT_PACE: Final = 0.02
@@ -65,7 +66,7 @@ class RehearsalProvider:
                 yield event
         stop_reason = "tool_use" if isinstance(parts[-1], Call) else "end_turn"
         total = usage + Usage(output=written)
-        yield MessageEnded(stop_reason, total, raw_usage=_raw_usage(total))
+        yield MessageEnded(stop_reason, total, raw_usage=usage_in_record(total))
 
     async def count_tokens(self, request: ModelRequest) -> TokenCount:
         """The estimate."""
@@ -118,16 +119,3 @@ def _block_events(index: int, part: Part, tool_id: str) -> Iterator[StreamEvent]
 
 def _chunks(text: str) -> Iterator[str]:
     return (text[start : start + _CHUNK] for start in range(0, len(text), _CHUNK))
-
-
-def _raw_usage(usage: Usage) -> dict[str, Any]:
-    return {
-        "input_tokens": usage.input,
-        "output_tokens": usage.output,
-        "cache_read_input_tokens": usage.cache_read,
-        "cache_creation_input_tokens": usage.cache_write,
-        "cache_creation": {
-            "ephemeral_5m_input_tokens": usage.cache_write_5m,
-            "ephemeral_1h_input_tokens": usage.cache_write_1h,
-        },
-    }

@@ -471,3 +471,9 @@ async def test_the_cost_of_a_summary_is_counted(tmp_path: Path) -> None:
     assert after.context_tokens == before.context_tokens, "a summary's own call is not the context"
     purposes = [fact.purpose for fact in play.facts if isinstance(fact, f.RequestMeasured)]
     assert purposes == ["turn", "compact"]
+    await play.runtime.compactor.accept("Summed up.")
+    spent_before = play.store.state.limits
+    await play.runtime.close()
+    again = await stage(tmp_path, options=Options(resume=play.file))
+    assert again.store.state.limits.usage == spent_before.usage, "also when it is read back"
+    assert again.store.state.limits.cost_usd == spent_before.cost_usd
