@@ -23,7 +23,14 @@ PATIENCE = 20.0
 Condition = str | Callable[["Terminal"], object]
 
 UP, DOWN, LEFT, HOME, ESC, ENTER = "\x1b[A", "\x1b[B", "\x1b[D", "\x1b[H", "\x1b", "\r"
-CTRL_C, CTRL_D, F1, SHIFT_TAB, DELETE = "\x03", "\x04", "\x1bOP", "\x1b[Z", "\x1b[3~"
+CTRL_C, CTRL_D, CTRL_R, F1, SHIFT_TAB, DELETE = (
+    "\x03",
+    "\x04",
+    "\x12",
+    "\x1bOP",
+    "\x1b[Z",
+    "\x1b[3~",
+)
 
 
 class _Screen(pyte.HistoryScreen):
