@@ -41,8 +41,7 @@ if TYPE_CHECKING:
     from app.session_desk import SessionDesk
 
 NO_MODEL = "No model is connected yet. Choose one on the welcome screen."
-EXIT_WAIT = 2.0
-"""Seconds that leaving waits for what still runs (ARCHITECTURE.md, Concurrency)."""
+EXIT_WAIT = 2.0  # seconds that leaving waits for what still runs (ARCHITECTURE.md, Concurrency)
 
 
 class Controller:
@@ -95,6 +94,8 @@ class Controller:
             self.emit(f.TrustSettled(known))
         await self.reach.find_credentials(self.loaded.settings)
         await self._open(self.options)
+        if not self.options.pick:
+            self.options = replace(self.options, fork=False)  # it was meant for this session alone
         self._opened.set()
         self._spawn(self._clean_up())
         if self.options.prompt and self.state.access.ready:
@@ -112,9 +113,9 @@ class Controller:
         return 0 if self._runtime is None else self._runtime.conversation.journal.unsaved
 
     async def close(self) -> StorageError | None:
-        """Stop everything within two seconds; what was said is on disk already.
+        """Stop everything within two seconds; returns why something said is not on disk.
 
-        Returns why something of it is not. Closing twice is harmless.
+        Closing twice is harmless.
         """
         waiting = [*self._spawner.running, *([] if self._turn is None else [self._turn])]
         for task in waiting:
@@ -153,7 +154,7 @@ class Controller:
             runtime = await open_session(
                 self.here, options, self.loaded, provider, session_id, hooks
             )
-        except StorageError as error:
+        except ReverieError as error:
             if old is None:
                 raise
             self.notice(str(error), "error")  # the session on screen stays
@@ -342,11 +343,14 @@ class Controller:
 
     async def new_session(self) -> None:
         """Begin an empty session; the old one stays in the list."""
-        await self._open(replace(self.options, resume=None, session_id=None, prompt=None))
+        fresh = replace(self.options, resume=None, fork=False, session_id=None, prompt=None)
+        await self._open(fresh)
 
     async def open_transcript(self, file: Path) -> None:
         """Go on with another session."""
-        await self._open(replace(self.options, resume=file, session_id=None, prompt=None))
+        chosen = replace(self.options, resume=file, session_id=None, prompt=None)
+        self.options = replace(self.options, pick=False, fork=False)
+        await self._open(chosen)
 
     @cached_property
     def sessions(self) -> SessionDesk:

@@ -40,6 +40,8 @@ class Options:
     session_id: str | None = None
     resume: Path | None = None
     """A transcript to go on with."""
+    pick: bool = False
+    """Whether the list of sessions is shown first."""
     fork: bool = False
     """Go on in a new session that branches off `resume`."""
     max_turns: int | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.errors import StorageError
+from app.errors import ReverieError, StorageError
 from app.installation import Installation, Options
 from app.sessions.envelope import new_uuid
 from app.sessions.foreign.adopt import adopt
@@ -47,7 +47,7 @@ def open_files(here: Installation, options: Options, session_id: str) -> Session
     A transcript that another living process writes is not written by two: the second gets a
     branch of its own, as with `--fork-session`. A file that is no session of ours is only read:
     what is said goes to a new session with all of it. Raises `StorageError` when it cannot be
-    read.
+    read and `ReverieError` when it is something else.
     """
     file = options.resume or here.places.transcript(here.folder, session_id)
     parsed = read_any(FileLog(file).read() if options.resume else b"")
@@ -55,6 +55,11 @@ def open_files(here: Installation, options: Options, session_id: str) -> Session
     found = (*warnings_of(parsed, view.graph), *_repairs(view))
     warnings = tuple(f"{w.detail} ({w.count})" for w in found)
     if options.resume and not _is_ours(here, file):
+        if not view.graph.position:
+            raise ReverieError(
+                f"{file} is not a transcript: none of its lines is a message of one.",
+                kept="It was not changed.",
+            )
         return _copy(here, options, parsed.records, (*warnings, COPIED))
     owner = None if options.fork else _own(file, options)
     if options.resume and (options.fork or isinstance(owner, Holder)):

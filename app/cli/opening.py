@@ -10,7 +10,12 @@ from app.cli.parser import Flags, split_names
 from app.errors import ReverieError, SessionNotFound, StorageError, UsageError
 from app.installation import Installation, Options
 from app.paths import Places, find_places, make_private_folder, read_small, working_folder
-from app.sessions.catalogue import find_transcript, is_session_id, newest_transcript
+from app.sessions.catalogue import (
+    find_transcript,
+    is_session_id,
+    named_transcript,
+    newest_transcript,
+)
 
 
 def find_installation() -> Installation:
@@ -63,6 +68,7 @@ def options_from(flags: Flags, here: Installation) -> Options:
         persist=not flags.no_session_persistence,
         session_id=_new_id(here, flags.session_id),
         resume=_transcript(flags, here),
+        pick=flags.resume == "",
         fork=flags.fork_session,
         max_turns=flags.max_turns,
     )
@@ -89,11 +95,8 @@ def _new_id(here: Installation, session_id: str | None) -> str | None:
 
 def _transcript(flags: Flags, here: Installation) -> Path | None:
     if flags.resume:
-        file = here.folder / Path(flags.resume).expanduser()
-        if file.suffix == ".jsonl" and file.is_file():
-            return file
-        return find_transcript(here.places, here.folder, flags.resume)
-    if flags.resume is None and not flags.continue_:
+        return named_transcript(here.places, here.folder, flags.resume)
+    if not flags.continue_:
         return None
     newest = newest_transcript(here.places, here.folder)
     if newest is None and flags.print:

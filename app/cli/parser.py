@@ -173,7 +173,7 @@ def _add_session_flags(parser: Parser) -> None:
         const="",
         metavar="ID|FILE",
         help="go on with this session, or with a file of any origin, which is only read; "
-        "without ID in the app: the newest",
+        "without ID in the app: the list of sessions",
     )
     group.add_argument(
         "--fork-session",

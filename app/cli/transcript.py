@@ -9,7 +9,7 @@ from pathlib import Path
 from app.errors import ReverieError, SessionNotFound
 from app.installation import Installation
 from app.sessions.branches import PromptTree, prompt_tree
-from app.sessions.catalogue import find_transcript, is_session_id, newest_transcript
+from app.sessions.catalogue import is_session_id, named_transcript, newest_transcript
 from app.sessions.codec import Parsed
 from app.sessions.foreign.read import read_any
 from app.sessions.glance import METADATA_TYPES
@@ -85,5 +85,4 @@ def locate(here: Installation, text: str | None) -> Path:
         if newest is None:
             raise SessionNotFound("There is no conversation in this folder yet.")
         return newest
-    file = here.folder / Path(text).expanduser()
-    return file if file.is_file() else find_transcript(here.places, here.folder, text)
+    return named_transcript(here.places, here.folder, text)

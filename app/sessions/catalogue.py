@@ -33,6 +33,12 @@ def find_transcript(places: Places, folder: Path, session_id: str) -> Path:
     raise SessionNotFound(f"No conversation found with session ID: {session_id}")
 
 
+def named_transcript(places: Places, folder: Path, text: str) -> Path:
+    """The transcript of an id, or the file of a path. Raises `SessionNotFound`."""
+    file = folder / Path(text).expanduser()
+    return file if file.is_file() else find_transcript(places, folder, text)
+
+
 def newest_transcript(places: Places, folder: Path) -> Path | None:
     """The session of this project that was written to last, None when there is none."""
     found = transcripts(places, folder)

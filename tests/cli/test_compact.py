@@ -89,6 +89,29 @@ def test_undo_brings_back_what_was_summed_up(cli: Cli, server: MessagesServer) -
     assert "no compaction that could be undone" in again.err
 
 
+def test_a_full_context_is_summed_up_before_the_next_call(cli: Cli, server: MessagesServer) -> None:
+    server.queue(Reply((text("Nearly full."),), usage={"input_tokens": 900_000}))
+    session_id = cli.ask("first", "--output-format", "json").json["session_id"]
+    server.queue(Reply((text("THE SUMMARY"),), usage={"input_tokens": 900_100}))
+    server.queue(Reply((text("Light again."),), usage={"input_tokens": 900}))
+    done = cli.ask("second", "--resume", session_id, "--output-format", "stream-json", "--verbose")
+    assert done.code == 0
+    kinds = [(event["type"], event.get("subtype")) for event in done.events]
+    assert kinds == [
+        ("system", "init"),
+        ("system", "compact_boundary"),
+        ("assistant", None),
+        ("result", "success"),
+    ]
+    told = done.events[1]["compact_metadata"]
+    assert (told["trigger"], told["preTokens"] > 900_000) == ("auto", True)
+    assert done.events[-1]["usage"]["input_tokens"] == 901_000, "both calls are counted"
+    sent = said(server.last["messages"])
+    assert "THE SUMMARY" in sent
+    assert "second" in sent
+    assert "Nearly full." not in sent
+
+
 def test_a_failed_compaction_changes_nothing(cli: Cli, server: MessagesServer) -> None:
     session_id = session(cli, server, "first")
     old = cli.transcripts[0].read_bytes()

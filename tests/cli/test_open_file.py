@@ -49,3 +49,12 @@ def test_a_file_that_is_only_looked_at_leaves_nothing(cli: Cli, tmp_path: Path) 
 def test_a_path_without_a_file_is_no_session(cli: Cli) -> None:
     done = cli.ask("hi", "--resume", "nowhere/theirs.jsonl")
     assert (done.code, "Invalid session ID" in done.err) == (1, True)
+
+
+def test_a_file_that_is_no_transcript_is_refused(cli: Cli, server: MessagesServer) -> None:
+    (cli.project / "notes.md").write_text("# Notes\n")
+    done = cli.ask("hi", "--resume", "notes.md")
+    assert (done.code, done.out, len(done.told)) == (1, "", 1)
+    assert "is not a transcript" in done.err
+    assert server.calls == []
+    assert cli.transcripts == []

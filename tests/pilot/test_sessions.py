@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from textual.widgets import Input, Static
 
+from app.installation import Options
 from app.paths import Places
 from app.sessions.ownership import Ownership, own
 from tests.fakes.clock import StillClock
@@ -332,3 +333,16 @@ async def test_help_names_the_keys(tmp_path: Path) -> None:
         assert "ctrl+r" in str(seen.app.screen._text()) and "/resume" in str(
             seen.app.screen._text()
         )
+
+
+async def test_resume_without_an_id_shows_the_list_first(tmp_path: Path) -> None:
+    three(tmp_path)
+    async with window(tmp_path, options=Options(pick=True, fork=True)) as seen:
+        await settled(seen)
+        await seen.pilot.press("down", "enter")
+        await seen.until(lambda state: state.session.title.startswith("Poetry"))
+        assert seen.state.session.session_id != session_id(2), "the branch that was asked for"
+        first = seen.state.session.session_id
+        await seen.send(f"/resume {session_id(1)}")
+        await seen.until(lambda state: state.session.session_id != first)
+        assert seen.state.session.session_id == session_id(1), "only the first was to be one"

@@ -11,7 +11,7 @@ from app.commands import COMMANDS, Command
 from app.compaction_desk import BUSY
 from app.errors import ReverieError
 from app.models.usage import PRICES
-from app.sessions.catalogue import find_transcript
+from app.sessions.catalogue import named_transcript
 from widgets.conversation.blocks import CodeBlock, ProseBlock
 from widgets.conversation.conversation import Conversation
 from widgets.palette import PALETTES
@@ -62,7 +62,7 @@ class ChatCommands(Screen[None]):
             return
         here = self.controller.here
         try:
-            await self._go_on_with(find_transcript(here.places, here.folder, argument))
+            await self._go_on_with(named_transcript(here.places, here.folder, argument))
         except ReverieError as error:
             self.controller.notice(str(error), "error")
 
