@@ -7,6 +7,7 @@ from pathlib import Path
 
 from app.errors import ReverieError, StorageError
 from app.installation import Installation, Options
+from app.sessions.catalogue import is_own_transcript
 from app.sessions.envelope import new_uuid
 from app.sessions.foreign.adopt import adopt
 from app.sessions.foreign.read import read_any
@@ -54,7 +55,7 @@ def open_files(here: Installation, options: Options, session_id: str) -> Session
     view = open_view(parsed.records)
     found = (*warnings_of(parsed, view.graph), *_repairs(view))
     warnings = tuple(f"{w.detail} ({w.count})" for w in found)
-    if options.resume and not _is_ours(here, file):
+    if options.resume and not is_own_transcript(here.places.projects, file):
         if not view.graph.position:
             raise ReverieError(
                 f"{file} is not a transcript: none of its lines is a message of one.",
@@ -69,10 +70,6 @@ def open_files(here: Installation, options: Options, session_id: str) -> Session
     journal = Journal(session_id, FileLog(file) if options.persist else None)
     ownership = owner if isinstance(owner, Ownership) else None
     return SessionFiles(session_id, journal, view, parsed.records, warnings, ownership)
-
-
-def _is_ours(here: Installation, file: Path) -> bool:
-    return file.resolve().is_relative_to(here.places.projects.resolve())
 
 
 def _copy(

@@ -17,11 +17,11 @@ from app.cli.parser import Parser
 from app.errors import ReverieError, SessionNotFound, StorageError, UsageError
 from app.installation import Installation
 from app.paths import make_private_folder, read_small, write_private
-from app.sessions.catalogue import is_session_id, transcripts
-from app.sessions.codec import Parsed
+from app.sessions.catalogue import existing_path, is_session_id, transcripts
+from app.sessions.codec import Parsed, parse_transcript
 from app.sessions.envelope import new_uuid
-from app.sessions.foreign.adopt import adopt
-from app.sessions.foreign.companions import copy_companions
+from app.sessions.foreign.adopt import Adoption
+from app.sessions.foreign.companions import agents_in, copy_companions, moved_paths
 from app.sessions.foreign.detect import ORIGIN_NAMES, Origin, origin_of
 from app.sessions.foreign.find import (
     all_sessions,
@@ -31,12 +31,11 @@ from app.sessions.foreign.find import (
     sessions_of_folder,
 )
 from app.sessions.foreign.read import read_any
+from app.sessions.glance import IMPORTED
 from app.sessions.graph import MessageGraph
-from app.sessions.records import JsonObject, new_record
+from app.sessions.records import JsonObject, Record, new_record
 from app.sessions.summary import warnings_of
-
-IMPORTED_FROM = "imported-from"
-"""The record that names a session's source; it is the first of an imported transcript."""
+from app.storage.local import FileLog
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 _HEAD = 1 << 16
@@ -121,7 +120,7 @@ def _wanted(here: Installation, arguments: Namespace) -> list[Path]:
 
 def _named(here: Installation, origin: Origin | None, text: str) -> list[Path]:
     """The files that one ID or FILE means."""
-    file = _existing(here, text)
+    file = existing_path(here.folder, text)
     if file is not None:
         return [file]
     if origin is None or not _ID.fullmatch(text):
@@ -135,14 +134,6 @@ def _named(here: Installation, origin: Origin | None, text: str) -> list[Path]:
             kept="Nothing was imported.",
         )
     return found[-1:]
-
-
-def _existing(here: Installation, text: str) -> Path | None:
-    try:
-        file = here.folder / Path(text).expanduser()
-        return file if file.exists() else None
-    except (OSError, RuntimeError):  # a name too long, a folder that is closed, an unknown ~user
-        return None
 
 
 def _places(here: Installation, origin: Origin) -> str:
@@ -208,7 +199,7 @@ class _Import:
             return
         new_id = new_uuid()
         target = self.here.places.transcript(folder, new_id)
-        _write(file, target, parsed, new_id, key)
+        left_out = _write(file, target, parsed, new_id, key)
         known[key] = new_id
         self.said.append(f"Imported {file} as {new_id} ({messages} messages)")
         self.imported.append(
@@ -220,6 +211,8 @@ class _Import:
                 "path": str(target),
             }
         )
+        if left_out:
+            note(f"{file}: {left_out} records are nested too deeply and were left out.")
         for warning in warnings_of(Parsed((), parsed.flaws), MessageGraph()):
             note(f"{file}: {warning.detail}.")
 
@@ -249,28 +242,40 @@ def _source_id(file: Path, origin: Origin, parsed: Parsed) -> str:
 
 def _write(
     source: Path, target: Path, parsed: Parsed, session_id: str, key: tuple[str, str]
-) -> None:
-    """Write the new transcript as a whole, behind what lies beside it."""
+) -> int:
+    """Write the new transcript as a whole, behind what lies beside it.
+
+    Returns how many records were left out, because they are nested too deeply.
+    """
     origin, source_id = key
     head = new_record(
         {
-            "type": IMPORTED_FROM,
+            "type": IMPORTED,
             "origin": origin,
             "sourceSessionId": source_id,
             "sourcePath": str(source),
             "sessionId": session_id,
         }
     )
-    records = [head, *adopt(parsed.records, session_id=session_id, new_uuid=new_uuid)]
     beside = target.with_suffix("")
     make_private_folder(target.parent)
     try:
-        if origin == "claude-code":
-            copy_companions(source.with_suffix(""), beside)
-        write_private(target, b"".join(record.raw + b"\n" for record in records))
+        copied = copy_companions(source, beside) if origin == "claude-code" else 0
+        moved = moved_paths(source_id, beside) if copied else None
+        adoption = Adoption(session_id, new_uuid, moved)
+        records = [head, *adoption.take(parsed.records)]
+        for agent in agents_in(beside) if copied else ():
+            theirs = parse_transcript(FileLog(agent).read()).records
+            write_private(agent, _lines(adoption.take(theirs)))
+        write_private(target, _lines(records))
     except StorageError:
         shutil.rmtree(beside, ignore_errors=True)
         raise
+    return adoption.left_out
+
+
+def _lines(records: Iterable[Record]) -> bytes:
+    return b"".join(record.raw + b"\n" for record in records)
 
 
 def _imported_from(file: Path) -> tuple[tuple[str, str] | None, str]:
@@ -283,6 +288,6 @@ def _imported_from(file: Path) -> tuple[tuple[str, str] | None, str]:
     if not isinstance(value, dict):
         return None, file.stem
     data = cast("JsonObject", value)
-    if data.get("type") != IMPORTED_FROM:
+    if data.get("type") != IMPORTED:
         return None, file.stem
     return (str(data.get("origin")), str(data.get("sourceSessionId"))), file.stem

@@ -45,8 +45,9 @@ def run(words: list[str]) -> int:
 
 
 def _dispatch(words: list[str]) -> int:
-    rest = words[1:]
-    match words[0] if words else "":
+    plain = [word for word in words if word != "--debug"]  # goes with every subcommand
+    rest = plain[1:]
+    match plain[0] if plain else "":
         case "sessions":
             from app.cli.sessions_command import run_sessions
 

@@ -35,8 +35,25 @@ def find_transcript(places: Places, folder: Path, session_id: str) -> Path:
 
 def named_transcript(places: Places, folder: Path, text: str) -> Path:
     """The transcript of an id, or the file of a path. Raises `SessionNotFound`."""
-    file = folder / Path(text).expanduser()
-    return file if file.is_file() else find_transcript(places, folder, text)
+    file = existing_path(folder, text)
+    if file is not None and file.is_file():
+        return file
+    return find_transcript(places, folder, text)
+
+
+def existing_path(folder: Path, text: str) -> Path | None:
+    """What a person names, from `folder` on; None when there is nothing."""
+    try:
+        file = folder / Path(text).expanduser()
+        return file if file.exists() else None
+    except (OSError, RuntimeError, ValueError):  # a name too long, a closed folder, unknown ~user
+        return None
+
+
+def is_own_transcript(projects: Path, file: Path) -> bool:
+    """Whether a file is a session of ours: named by an id, right inside a project's folder."""
+    inside = os.path.realpath(file.parent.parent) == os.path.realpath(projects)
+    return inside and is_session_id(file.stem) and file.suffix == ".jsonl"
 
 
 def newest_transcript(places: Places, folder: Path) -> Path | None:

