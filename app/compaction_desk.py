@@ -55,7 +55,9 @@ class CompactionDesk:
     def postpone(self, summary: str) -> None:
         """Put the summary away as it is; the next /compact shows it again."""
         self._runtime().compactor.postpone(summary)
-        self._notice("The summary is kept: /compact shows it again. Nothing was changed.", "info")
+        if summary.strip():
+            words = "The summary is kept: /compact shows it again. Nothing was changed."
+            self._notice(words, "info")
 
     def discard(self) -> None:
         """Throw the summary away; the conversation stays as it is."""

@@ -14,9 +14,10 @@ from typing import Any, Final, cast
 from app.agent.caller import Caller
 from app.agent.conversation import Conversation
 from app.agent.request import build_request
+from app.agent.thrash import told_tokens
 from app.models.estimate import estimate_content, estimate_request, estimate_text
 from app.models.provider import ModelRequest, Usage
-from app.models.reply import usage_from, usage_in_record
+from app.models.reply import usage_in_record
 from app.plain_text import cut
 from app.sessions.compact import Plan, count_messages, last_request, request_blocks
 from app.sessions.envelope import new_uuid
@@ -48,6 +49,8 @@ class Draft:
     """Of all calls that the summary took."""
     ahead: bool = False
     """Whether it was made in good time, before the context was full."""
+    seen: bool = False
+    """Whether the person has looked at it and not used it: it never counts by itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +82,8 @@ def context_tokens(view: GraphView, caller: Caller) -> int:
         record = graph.records[here]
         if here in walk.kept:
             break
-        if record.type == "assistant" and not record.is_synthetic:
-            message = record.data.get("message")
-            usage = cast("JsonObject", message).get("usage") if isinstance(message, dict) else None
-            told = usage_from(cast("JsonObject", usage)) if isinstance(usage, dict) else None
-            if told is not None and told.whole_input:
-                return told.whole_input + told.output + since
+        if record.type == "assistant" and (told := told_tokens(record)):
+            return told + since
         if graph.is_main(here):
             since += size_of(graph, here)
     return estimate_request(request_at(view, caller))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -15,10 +14,11 @@ from app.agent.compaction import Draft, context_tokens, request_at, size_of
 from app.agent.conversation import Conversation
 from app.agent.reattach import FILE_TOKENS, FILES, files_again
 from app.agent.summary_call import SummaryFailed, summarise
-from app.agent.thrash import ThrashGuard
+from app.agent.thrash import ThrashGuard, guard_of
 from app.agent.tool_runner import ToolRunner
 from app.clock import Clock
 from app.config import CompactSettings
+from app.errors import ReverieError
 from app.models.errors import ModelError
 from app.models.provider import Usage
 from app.models.usage import model_facts
@@ -30,7 +30,7 @@ from app.sessions.compact import (
     plan_compaction,
     undo_target,
 )
-from app.sessions.graph import COMPACT_UNDONE
+from app.sessions.graph import COMPACT_FAILED, COMPACT_UNDONE
 from app.sessions.history import logical_chain
 from app.sessions.kept import walk_from
 from app.sessions.prompts import text_of
@@ -44,6 +44,7 @@ from app.state.facts import (
 )
 from app.state.model import Receipt, Trigger
 
+EMPTY: Final = "An empty summary would lose what was said."
 LEAD: Final = 0.10
 """Share of the window by which a summary is begun before it is needed (75 % for 85 %)."""
 GROWN: Final = 4
@@ -68,11 +69,14 @@ class Compactor:
     settings: CompactSettings
     works_ahead: bool = True
     """Whether a summary is made before it is needed: only where a person would have to wait."""
-    _guard: ThrashGuard = field(default_factory=ThrashGuard)
+    _guard: ThrashGuard = field(init=False)
     _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     _draft: Draft | None = None
     """Made ahead, or waiting for the person's word."""
     _ahead: asyncio.Task[None] | None = None
+
+    def __post_init__(self) -> None:
+        self._guard = guard_of(self.conversation.view, self.settings.at * self._window)
 
     # Sizes
 
@@ -128,17 +132,28 @@ class Compactor:
 
     async def _work_ahead(self) -> None:
         try:
-            with contextlib.suppress(ModelError, SummaryFailed):  # it is tried again when needed
-                async with self._lock:
-                    if not self._wants_ahead():
-                        return  # a compaction has overtaken this one
-                    self.emit(CompactionStarted("ahead"))
-                    try:
-                        self._draft = await self._summarise("", ahead=True)
-                    finally:
-                        self.emit(CompactionEnded())
+            async with self._lock:
+                if not self._wants_ahead():
+                    return  # a compaction has overtaken this one
+                self.emit(CompactionStarted("ahead"))
+                try:
+                    self._draft = await self._summarise("", ahead=True)
+                finally:
+                    self.emit(CompactionEnded())
+        except (ModelError, SummaryFailed) as error:
+            self._failed(error)
         finally:
             self._ahead = None
+
+    def _failed(self, error: ReverieError) -> None:
+        """Count a summary that could not be made, in the transcript too: it was paid for."""
+        last = self._guard.failed()
+        more = " It is not tried by itself any more; /compact still works." if last else ""
+        sentence = f"The conversation could not be summed up. {error}{more}"
+        payload = {"content": sentence, "level": "warning", "isMeta": False}
+        leaf = self.conversation.leaf
+        self.conversation.append(self.conversation.envelope.system(leaf, COMPACT_FAILED, payload))
+        self.tell(sentence, "warning")
 
     async def _by_itself(self, tokens: int, *, shortened: bool = False) -> bool:
         self.emit(CompactionStarted("auto"))  # also while one made ahead is waited for
@@ -146,15 +161,13 @@ class Compactor:
             async with self._lock:
                 try:
                     draft = self._draft
-                    if draft is None or not self._is_fresh(draft):
+                    if draft is None or draft.seen or not self._is_fresh(draft):
                         draft = await self._summarise("", shortened=shortened)
                     await self._carry_out(draft, draft.summary, "auto")
                 finally:
                     self.emit(CompactionEnded())
         except (ModelError, SummaryFailed) as error:
-            last = self._guard.failed()
-            more = " It is not tried by itself any more." if last else ""
-            self.tell(f"The conversation could not be summed up. {error}{more}", "warning")
+            self._failed(error)
             return False
         self._guard.compacted(tokens)
         self.tell("The conversation was summed up to make room. /uncompact goes back.", "info")
@@ -187,6 +200,8 @@ class Compactor:
         async with self._lock:
             draft = self._draft
             try:
+                if not summary.strip():
+                    raise SummaryFailed(EMPTY, kept="Nothing was changed.")
                 if draft is None or not self._is_here(draft):
                     raise SummaryFailed(
                         "The conversation has moved to another branch since the summary was made.",
@@ -194,13 +209,15 @@ class Compactor:
                         todo="Write /compact again.",
                     )
                 await self._carry_out(draft, summary, "manual")
+                self._guard = ThrashGuard()
             finally:
                 self.emit(CompactionEnded())
 
     def postpone(self, summary: str) -> None:
-        """Keep the summary, as the person left it, for the next time one is wanted."""
+        """Keep the summary, as the person left it, for the next /compact; an empty one goes."""
         if self._draft is not None:
-            self._draft = replace(self._draft, summary=summary)
+            kept = replace(self._draft, summary=summary, seen=True)
+            self._draft = kept if summary.strip() else None
         self.emit(CompactionEnded())
 
     def discard(self) -> None:
@@ -220,6 +237,7 @@ class Compactor:
         self.conversation.append(record)
         self.conversation.sync()
         self._draft = None
+        self._guard.undone()
         self.emit(ContextSized(self.size()))
         return True
 

@@ -6,9 +6,10 @@ from datetime import timedelta
 from typing import Final
 
 from app.agent.conversation import Conversation
-from app.agent.tool_runner import NOT_FINISHED, Answer, Call
+from app.agent.tool_runner import Answer, Call
+from app.agent.tools.base import ToolResult
 from app.sessions.graph import INTERRUPTED_TURN
-from app.sessions.prompts import INTERRUPTED, INTERRUPTED_FOR_TOOL
+from app.sessions.prompts import CUT_OFF_RESULT, INTERRUPTED, INTERRUPTED_FOR_TOOL
 from app.sessions.repair import is_interrupted
 from app.sessions.summary import moment_of
 
@@ -20,7 +21,8 @@ STALE: Final = timedelta(hours=24)
 def answer_leftovers(conversation: Conversation, prompt_id: str) -> None:
     """Give open calls their results, once and on disk (cases/B16)."""
     for tool_id, record_uuid in conversation.unanswered():
-        answer = Answer(Call(tool_id, "", {}, record_uuid), NOT_FINISHED)
+        cut_off = ToolResult(CUT_OFF_RESULT, is_error=True)
+        answer = Answer(Call(tool_id, "", {}, record_uuid), cut_off)
         record = conversation.envelope.tool_result(
             conversation.leaf,
             answer.block,

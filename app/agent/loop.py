@@ -24,7 +24,13 @@ from app.agent.tool_runner import (
     ToolRunner,
 )
 from app.clock import Clock
-from app.models.errors import ContextExceeded, ModelError, StreamBroken, ThinkingRejected
+from app.models.errors import (
+    ContextExceeded,
+    ModelError,
+    RequestTooLarge,
+    StreamBroken,
+    ThinkingRejected,
+)
 from app.models.provider import (
     Block,
     LimitsSeen,
@@ -182,7 +188,7 @@ class AgentLoop:
                     raise
                 self._strip_thinking = True
                 self.tell(THINKING_LEFT_OUT, "warning")
-            except ContextExceeded:
+            except (ContextExceeded, RequestTooLarge):
                 if rescued or self.compactor is None or not await self.compactor.rescue():
                     raise
                 rescued = True

@@ -52,11 +52,11 @@ class Reply:
             block.kind == "text" and block.text.strip() for block in self.open.values()
         )
 
-    def take_settled(self) -> list[Block]:
-        """The blocks at the front that are whole, in order; they are no part of it any more."""
+    def take_settled(self, before: int) -> list[Block]:
+        """The whole blocks at the front, up to an index; they are no part of it any more."""
         settled: list[Block] = []
         for index in sorted({*self.open, *self.blocks}):
-            if index not in self.blocks:
+            if index not in self.blocks or index >= before:
                 break
             settled.append(self.blocks.pop(index))
             block = self.open.pop(index, None)

@@ -13,7 +13,7 @@ from app.agent.conversation import Conversation
 from app.agent.reply import Reply
 from app.agent.tool_runner import Call
 from app.clock import Clock
-from app.models.provider import Block, BlockStarted, MessageEnded, StreamEvent, Usage
+from app.models.provider import Block, BlockGrew, BlockStopped, MessageEnded, StreamEvent, Usage
 from app.models.reply import usage_in_record
 from app.sessions.envelope import new_uuid
 from app.sessions.graph import REPLY_VOIDED
@@ -40,7 +40,7 @@ class ReplyWriter:
         self.written: list[tuple[Block, Record]] = []
         """Blocks that are records already."""
         self._model = model
-        self._message_id = f"msg_{new_uuid()}"
+        self._message_id = ""
         self._before = self._conversation.leaf
 
     @property
@@ -51,8 +51,8 @@ class ReplyWriter:
 
     def take(self, event: StreamEvent) -> None:
         """Add one event of the stream."""
-        if isinstance(event, BlockStarted):
-            self._write(self.reply.take_settled())
+        if isinstance(event, BlockGrew | BlockStopped) and _has_content(event):
+            self._write(self.reply.take_settled(before=event.index))
         self.reply.take(event)
 
     def void(self) -> None:
@@ -113,12 +113,21 @@ class ReplyWriter:
             self._conversation.append(*records)
         return bool(records)
 
+    def _id_of_reply(self) -> str:
+        """The server's id of the reply; one of ours where it has none or has given it before."""
+        if not self._message_id:
+            started = self.reply.started
+            named = started.message_id if started is not None else ""
+            is_new = bool(named) and named not in self._conversation.view.graph.messages
+            self._message_id = named if is_new else f"msg_{new_uuid()}"
+        return self._message_id
+
     def _message(self, blocks: list[Block], ended: MessageEnded | None) -> dict[str, Any]:
         started = self.reply.started
         usage = started.usage if started is not None else Usage()
         return {
             "model": started.model if started and started.model else self._model,
-            "id": started.message_id if started and started.message_id else self._message_id,
+            "id": self._id_of_reply(),
             "type": "message",
             "role": "assistant",
             "content": blocks,
@@ -126,6 +135,13 @@ class ReplyWriter:
             "stop_sequence": None,
             "usage": dict(ended.raw_usage) if ended else usage_in_record(usage),
         }
+
+
+def _has_content(event: BlockGrew | BlockStopped) -> bool:
+    """Whether a block will become a record: only then the one before it is not the last."""
+    if isinstance(event, BlockGrew):
+        return bool(event.text.strip())
+    return event.block.get("type") != "text" or bool(str(event.block.get("text") or "").strip())
 
 
 def _call(block: Block, record_uuid: str, *, cut: bool) -> Call:

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, cast
+
+from app.models.reply import usage_from
+from app.sessions.graph import COMPACT_FAILED, COMPACT_UNDONE, GraphView
+from app.sessions.history import timeline
+from app.sessions.records import JsonObject, Record
 
 USEFUL_SHARE: Final = 0.9
 """A compaction that leaves more than this share of the tokens was useless."""
@@ -25,13 +30,18 @@ class ThrashGuard:
     _failures: int = 0
 
     @property
+    def awaits(self) -> bool:
+        """Whether no call has shown yet what the last compaction brought."""
+        return self._before is not None
+
+    @property
     def is_paused(self) -> bool:
         """Whether nothing is summed up by itself any more."""
         return self._useless >= MOST_USELESS or self._failures >= MOST_FAILURES
 
     def allows(self, tokens: int) -> bool:
         """Whether a context of this size may be compacted now."""
-        if self.is_paused or self._before is not None:
+        if self.is_paused or self.awaits:
             return False
         return self._after is None or tokens > self._after * GROWTH
 
@@ -39,6 +49,10 @@ class ThrashGuard:
         """A compaction was carried out."""
         self._before = tokens_before
         self._failures = 0
+
+    def undone(self) -> None:
+        """The person has taken a compaction back: none is made by itself while it stays full."""
+        self._before, self._useless = None, MOST_USELESS
 
     def failed(self) -> bool:
         """A compaction failed; returns whether that was the last try."""
@@ -58,3 +72,44 @@ class ThrashGuard:
         self._useless = self._useless + 1 if was_useless else 0
         self._before, self._after = None, tokens
         return self._useless == MOST_USELESS
+
+
+def guard_of(view: GraphView, full: float) -> ThrashGuard:
+    """What earlier processes have learnt on this branch: a session outlives each of them.
+
+    `full` is the number of tokens from which on compaction begins.
+    """
+    guard, graph = ThrashGuard(), view.graph
+    if not any(r.is_boundary or r.subtype == COMPACT_FAILED for r in graph.records):
+        return guard
+    for here in timeline(graph, view.leaf):
+        record = graph.records[here]
+        if record.is_boundary:
+            guard = _after_boundary(guard, record)
+        elif record.subtype == COMPACT_FAILED:
+            guard.failed()
+        elif record.subtype == COMPACT_UNDONE:
+            guard.undone()
+        elif record.type == "assistant" and guard.awaits and (tokens := told_tokens(record)):
+            guard.measured(tokens, full)
+    return guard
+
+
+def _after_boundary(guard: ThrashGuard, boundary: Record) -> ThrashGuard:
+    found = boundary.data.get("compactMetadata")
+    told = cast("JsonObject", found) if isinstance(found, dict) else {}
+    tokens = told.get("preTokens")
+    if told.get("trigger") != "auto" or not isinstance(tokens, int):
+        return ThrashGuard()
+    guard.compacted(tokens)
+    return guard
+
+
+def told_tokens(record: Record) -> int:
+    """Prompt and reply of a call, as its server told; 0 where it did not."""
+    message = record.data.get("message")
+    usage = cast("JsonObject", message).get("usage") if isinstance(message, dict) else None
+    if record.is_synthetic or not isinstance(usage, dict):
+        return 0
+    told = usage_from(cast("JsonObject", usage))
+    return told.whole_input + told.output if told.whole_input else 0

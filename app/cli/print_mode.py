@@ -214,6 +214,9 @@ class _Run:
                     text = answer(command, reporter.session_usage, reporter.session_cost)
         except ReverieError as error:
             return self._ending("error_during_execution", str(error))
+        except asyncio.CancelledError:
+            self._finish(self._ending("error_during_execution", "The command was interrupted."))
+            raise
         return self._ending("success", text)
 
     def _ending(

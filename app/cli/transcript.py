@@ -15,8 +15,10 @@ from app.sessions.foreign.read import read_any
 from app.sessions.glance import METADATA_TYPES
 from app.sessions.graph import GraphView, open_view
 from app.sessions.prompts import typed_text
+from app.sessions.repair import repair_warnings
 from app.sessions.summary import Warning as TranscriptWarning
 from app.sessions.summary import title_from, warnings_of
+from app.sessions.view import request_view
 from app.storage.local import FileLog
 
 
@@ -52,8 +54,9 @@ class Transcript:
 
     @property
     def warnings(self) -> tuple[TranscriptWarning, ...]:
-        """What was repaired or left out."""
-        return warnings_of(self.parsed, self.view.graph)
+        """What was repaired or left out, in the file and in its next request."""
+        request = request_view(self.view.graph, self.view.leaf)
+        return (*warnings_of(self.parsed, self.view.graph), *repair_warnings(request))
 
 
 def read_transcript(file: Path) -> Transcript:

@@ -12,7 +12,9 @@ from app.sessions.records import JsonObject, Record, parse_record, parse_span
 
 _FILLER = b"\x00 \t\r"
 _OPENING, _CLOSING = b"{}"
-_MAX_ATTEMPTS = 20_000  # objects tried in one broken line; real ones hold a few hundred
+_MAX_FAILURES = 20_000
+_MAX_WORK = 1_000_000_000
+"""Failures times characters of one broken line: the decoder counts the lines before each fault."""
 _decode = json.JSONDecoder(strict=False).raw_decode
 
 
@@ -80,18 +82,19 @@ def _recover(line: bytes, number: int) -> tuple[list[Record], bool]:
     text = line.decode("utf-8", "replace")
     found: list[Record] = []
     broken = False
-    position = attempts = 0
+    position = failures = 0
+    most = min(_MAX_FAILURES, max(_MAX_WORK // max(len(text), 1), 20))
     while position < len(text):
         opening = text.find("{", position)
-        if opening < 0 or attempts > _MAX_ATTEMPTS:
+        if opening < 0 or failures > most:
             broken = broken or bool(text[position:].strip("\x00 \t\r"))
             break
         broken = broken or bool(text[position:opening].strip("\x00 \t\r"))
-        attempts += 1
         try:
             value, stop = _decode(text, opening)
         except (ValueError, RecursionError):
             broken = True
+            failures += 1
             position = opening + 1
             continue
         if _is_record(value, text[stop : stop + 1]):

@@ -14,6 +14,11 @@ VERSION = "0.1.0"
 """Written as `version` into every record of ours."""
 
 
+def is_ours(data: JsonObject) -> bool:
+    """Whether a record was written by this program; Claude Code's versions begin with 1."""
+    return str(data.get("version") or "").startswith("0.")
+
+
 def new_uuid() -> str:
     """A random uuid, as records name each other."""
     return str(uuid.uuid4())

@@ -9,6 +9,7 @@ from typing import cast
 from app.sessions.graph import MessageGraph
 from app.sessions.history import logical_chain
 from app.sessions.kept import walk_from
+from app.sessions.links import relinked
 from app.sessions.prompts import blocks_of, content_of
 from app.sessions.records import JsonObject, Record, new_record
 from app.sessions.view import PERMISSION_MODES, THINKING
@@ -34,13 +35,13 @@ def fork_records(
     boundary = [] if walk.boundary is None else [walk.boundary]
     positions = boundary + logical_chain(graph, walk)
     renamed = {here: new_uuid() for here in positions}
+    by_uuid = {graph.records[here].uuid or "": name for here, name in renamed.items()}
     forked: list[Record] = []
     before: str | None = None
     for here in positions:
         record = graph.records[here]
-        data: JsonObject = {
-            key: value for key, value in record.data.items() if key not in _LEFT_OUT
-        }
+        kept = {key: value for key, value in record.data.items() if key not in _LEFT_OUT}
+        data = relinked(kept, by_uuid)
         data["parentUuid"] = before
         data["uuid"] = renamed[here]
         data["sessionId"] = session_id
@@ -52,7 +53,7 @@ def fork_records(
         data["forkedFrom"] = {"sessionId": record.session_id, "messageUuid": record.uuid}
         _unlink_preserved(data)
         if here in walk.kept:
-            _strip_thinking(data)
+            _strip(data)
         with contextlib.suppress(RecursionError):  # nested too deeply to be written anew
             forked.append(new_record(data))
             before = renamed[here]
@@ -71,10 +72,13 @@ def _unlink_preserved(data: JsonObject) -> None:
         data["compactMetadata"] = {k: v for k, v in fields.items() if k not in gone}
 
 
-def _strip_thinking(data: JsonObject) -> None:
-    """What stood before a kept message is gone: its thinking is not accepted any more (B13)."""
+def _strip(data: JsonObject) -> None:
+    """What stood before a kept message is gone: neither its thinking (B13) nor its size holds."""
     message = data.get("message")
     content = content_of(data)
     if isinstance(message, dict) and isinstance(content, list):
+        fields = {
+            key: value for key, value in cast("JsonObject", message).items() if key != "usage"
+        }
         blocks = [b for b in blocks_of(cast("object", content)) if b.get("type") not in THINKING]
-        data["message"] = {**message, "content": blocks}
+        data["message"] = {**fields, "content": blocks}

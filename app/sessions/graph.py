@@ -20,6 +20,8 @@ _RETRACTING = frozenset({"api_refusal", "model_refusal_fallback", REPLY_VOIDED})
 
 INTERRUPTED_TURN = "interrupted_turn"
 """Subtype of our record that names the calls which a turn that is gone on with leaves out."""
+COMPACT_FAILED = "compact_failed"
+"""Subtype of our record of a summary that could not be made by itself."""
 COMPACT_UNDONE = "compact_undone"
 """Subtype of our record that goes on from before a compaction; it may be a branch's end."""
 
@@ -154,23 +156,6 @@ class MessageGraph:
             yield here
             here = self.parent(here)
 
-    def hangs_on(self, here: int, path: set[int]) -> bool:
-        """Whether a record is on the path, or its way up meets it before a compact boundary."""
-        for step in self.walk(here):
-            if step in path:
-                return True
-            if self.records[step].is_boundary:
-                return False
-        return False
-
-    def message_group(self, here: int, path: set[int]) -> list[int]:
-        """All records of one API message that belong to a path, in file order.
-
-        Parallel tool calls look like branches: one walk misses some (transcripts.md, quirk 1).
-        """
-        members = self.messages.get(self.records[here].message_id or "", [here])
-        return [m for m in members if m in path or self.hangs_on(m, path)]
-
     def _cut_cycles(self) -> None:
         """Make the earliest record of every cycle a root, so that each walk ends (cases/B04).
 
@@ -265,6 +250,37 @@ class MessageGraph:
         )
         orphans = sum(1 for here in current if self.is_orphan(here))
         return Defects(orphans, self._duplicates, self._cycles, dangling)
+
+
+class Path:
+    """One walk through a graph, and what hangs on it; asking twice costs nothing."""
+
+    def __init__(self, graph: MessageGraph, positions: Iterable[int]) -> None:
+        self.graph = graph
+        self.on_it = set(positions)
+        self._hangs: dict[int, bool] = {}
+
+    def has(self, here: int) -> bool:
+        """Whether a record is on the path, or its way up meets it before a compact boundary."""
+        graph, passed = self.graph, list[int]()
+        found = False
+        for step in graph.walk(here):
+            if step in self.on_it or step in self._hangs:
+                found = step in self.on_it or self._hangs[step]
+                break
+            passed.append(step)
+            if graph.records[step].is_boundary:
+                break
+        self._hangs.update(dict.fromkeys(passed, found))
+        return found
+
+    def message(self, here: int) -> list[int]:
+        """All records of one API message that belong to the path, in file order.
+
+        Parallel tool calls look like branches: one walk misses some (transcripts.md, quirk 1).
+        """
+        members = self.graph.messages.get(self.graph.records[here].message_id or "", [here])
+        return [member for member in members if self.has(member)]
 
 
 def _names(record: Record, key: str) -> list[str]:

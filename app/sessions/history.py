@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from app.sessions.graph import MessageGraph
+from collections.abc import Iterator
+
+from app.sessions.graph import MessageGraph, Path
 from app.sessions.kept import Walk, all_kept, joined_at
 
 
@@ -12,22 +14,30 @@ def timeline(graph: MessageGraph, leaf: int | None) -> list[int]:
     Unlike the request it goes on above compact boundaries; like it, it takes in the blocks and
     results of parallel tool calls that the walk itself misses.
     """
-    path = _across(graph, leaf)
-    path.reverse()
-    on_path = set(path)
+    walked = _across(graph, leaf)
+    walked.reverse()
+    path = Path(graph, walked)
     shown: dict[int, None] = {}
-    for here in path:
+    begun: set[str | None] = set()
+    for here in walked:
         shown[here] = None
-        if graph.records[here].type != "assistant":
+        record = graph.records[here]
+        if record.type != "assistant" or (record.message_id and record.message_id in begun):
             continue
-        group = graph.message_group(here, on_path)
-        shown |= dict.fromkeys(member for member in group if member not in on_path)
+        begun.add(record.message_id)
+        group = path.message(here)
+        shown |= dict.fromkeys(member for member in group if member not in path.on_it)
         for member in group:
-            for tool_id in graph.records[member].tool_uses:
-                for result in graph.results.get(tool_id, ()):
-                    if result not in on_path and graph.hangs_on(result, on_path):
-                        shown[result] = None
+            shown |= dict.fromkeys(_results(path, member, beside_only=True))
     return list(shown)
+
+
+def _results(path: Path, here: int, *, beside_only: bool) -> Iterator[int]:
+    """The results of a record's calls that belong to a path; or those beside it alone."""
+    for tool_id in path.graph.records[here].tool_uses:
+        for result in path.graph.results.get(tool_id, ()):
+            if path.has(result) and not (beside_only and result in path.on_it):
+                yield result
 
 
 def _across(graph: MessageGraph, leaf: int | None) -> list[int]:
@@ -47,18 +57,16 @@ def _across(graph: MessageGraph, leaf: int | None) -> list[int]:
 def logical_chain(graph: MessageGraph, walk: Walk) -> list[int]:
     """The records that a request is made of, in its order, without progress and sub-agents."""
     main = [here for here in walk.positions if graph.is_main(here)]
-    on_walk = set(main)
+    path = Path(graph, main)
     chain: dict[int, None] = {}
     for here in main:
         if graph.records[here].type != "assistant":
             chain[here] = None
-            continue
-        group = graph.message_group(here, on_walk)
-        chain |= dict.fromkeys(group)
-        for member in group:
-            for tool_id in graph.records[member].tool_uses:
-                results = graph.results.get(tool_id, ())
-                chain |= dict.fromkeys(r for r in results if graph.hangs_on(r, on_walk))
+        elif here not in chain:
+            group = path.message(here)
+            chain |= dict.fromkeys(group)
+            for member in group:
+                chain |= dict.fromkeys(_results(path, member, beside_only=False))
     return [here for here in chain if graph.records[here].type != "progress"]
 
 

@@ -96,10 +96,20 @@ def kept_messages(graph: MessageGraph, boundary: int) -> Kept | None:
     fields = cast("JsonObject", metadata)
     segment, listed = _object(fields, "preservedSegment"), _object(fields, "preservedMessages")
     anchor = graph.position.get(str((listed or segment).get("anchorUuid")))
+    anchor = _summary_of(graph, boundary) if anchor is None else anchor
     chain = _listed(graph, listed) or _segment(graph, segment)
     if anchor is None or not chain or anchor in chain:
         return None
     return Kept(boundary, anchor, chain, joins_tail=bool(segment))
+
+
+def _summary_of(graph: MessageGraph, boundary: int) -> int | None:
+    """The record right behind a boundary: what the anchor was attached to may have been cut off."""
+    uuid = graph.records[boundary].uuid
+    for here in range(boundary + 1, min(boundary + 8, len(graph.records))):
+        if graph.records[here].parent == uuid and graph.is_current(here):
+            return here
+    return None
 
 
 def _object(fields: JsonObject, key: str) -> JsonObject:

@@ -13,6 +13,8 @@ UserKind: TypeAlias = Literal[
 INTERRUPTED = "[Request interrupted by user]"
 INTERRUPTED_RESULT = "The person interrupted this call; it did not finish."
 """How the result of an interrupted tool call ends."""
+CUT_OFF_RESULT = "The program ended before this call did; its effects are unknown."
+"""The result of a call whose process was killed."""
 INTERRUPTED_FOR_TOOL = "[Request interrupted by user for tool use]"
 
 _ECHOES = (

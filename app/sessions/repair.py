@@ -5,8 +5,12 @@ Nothing is rewritten: later requests leave out or make up what is named here.
 
 from __future__ import annotations
 
-from app.sessions.graph import MessageGraph
-from app.sessions.prompts import user_kind
+from typing import cast
+
+from app.sessions.envelope import is_ours
+from app.sessions.graph import COMPACT_UNDONE, MessageGraph
+from app.sessions.prompts import blocks_of, content_of, user_kind
+from app.sessions.records import JsonObject, Record
 from app.sessions.summary import Warning as TranscriptWarning
 from app.sessions.view import RequestView
 
@@ -17,6 +21,7 @@ _SENTENCES = {
     "bad_attachment": "attachments without content are left out",
     "unknown_permission_mode": "permission modes that do not exist are not taken over",
 }
+_TOLD = frozenset({"api_error", "api_refusal", COMPACT_UNDONE})
 _WAITING = frozenset({"prompt", "machine", "tool_result"})
 """User records that a reply should have followed."""
 
@@ -44,8 +49,24 @@ def is_interrupted(graph: MessageGraph, leaf: int | None) -> bool:
         record = graph.records[here]
         if record.uuid in graph.retracted or not graph.is_main(here):
             continue
+        if record.subtype in _TOLD:
+            return False  # the person has been told how the turn ended
         if record.type == "assistant":
-            return bool(record.tool_uses) and not record.is_synthetic
+            return not record.is_synthetic and (bool(record.tool_uses) or _is_cut_off(record))
         if record.type == "user":
             return user_kind(record, record.data) in _WAITING
     return False
+
+
+def _is_cut_off(record: Record) -> bool:
+    """Whether a reply lacks its end: nothing but thinking, or a record of ours without a reason.
+
+    Older versions of Claude Code name no reason in any record.
+    """
+    data = record.data
+    kinds = {block.get("type") for block in blocks_of(content_of(data))}
+    if kinds <= {"thinking", "redacted_thinking"}:
+        return True
+    message = data.get("message")
+    has_reason = isinstance(message, dict) and cast("JsonObject", message).get("stop_reason")
+    return is_ours(data) and not has_reason and data.get("isAbortedMidStream") is not True

@@ -11,12 +11,11 @@ from dataclasses import dataclass, field
 from typing import cast
 
 from app.sessions.api_names import name_for_api
-from app.sessions.graph import MessageGraph
+from app.sessions.graph import MessageGraph, Path
 from app.sessions.kept import Walk, walk_from
-from app.sessions.prompts import blocks_of, content_of, user_kind
+from app.sessions.prompts import CUT_OFF_RESULT, blocks_of, content_of, user_kind
 from app.sessions.records import JsonObject, Record
 
-INTERRUPTED_RESULT = "The tool was interrupted before it finished; its effects are unknown."
 EMPTY_RESULT = "(no output)"
 TOO_DEEP = "These arguments were nested too deeply to be sent again."
 DEEPEST = 100
@@ -28,7 +27,13 @@ PERMISSION_MODES = frozenset(
     {"default", "acceptEdits", "plan", "auto", "bypassPermissions", "dontAsk", "ask"}
 )
 """Modes that prompts of real files name (transcripts.md, a16)."""
-_SENT_KINDS = frozenset({"image", "document", "thinking", "redacted_thinking", "tool_use", "text"})
+SAID = frozenset({"image", "document", "text"})
+"""Kinds of blocks that a user message may have, beside results."""
+REPLIED = frozenset({"thinking", "redacted_thinking", "tool_use", "text"})
+"""Kinds of blocks that an assistant message may have, beside those of the server's own tools."""
+_RESULT_PARTS = frozenset({"text", "image", "document", "search_result"})
+"""Parts of a result. References to tools are none: the tools of another session are not offered."""
+_ERROR_PARTS = frozenset({"text"})
 
 
 @dataclass(slots=True)
@@ -81,7 +86,7 @@ class _Builder:
     def __init__(self, graph: MessageGraph, walk: Walk, model: str | None) -> None:
         self.graph = graph
         self.walk = walk.positions
-        self.on_walk = set(walk.positions)
+        self.path = Path(graph, walk.positions)
         self.stale = _stale(graph, walk)
         self.model = model
         self.view = RequestView(positions=list(walk.positions))
@@ -110,11 +115,13 @@ class _Builder:
             return
         self.sent_messages.add(key)
         blocks: list[JsonObject] = []
-        group = self.graph.message_group(here, self.on_walk)
+        group = self.path.message(here)
         for member in group:
+            if self.graph.records[member].uuid in self.graph.retracted:
+                continue
             data = self.graph.records[member].data
             writer = None if member in self.stale else record.model
-            blocks += self._sendable(blocks_of(content_of(data)), writer)
+            blocks += self._sendable(blocks_of(content_of(data)), writer, REPLIED)
         sent = _pair_server_tools(blocks)
         self.view.orphan_results += sum(b["type"] != "server_tool_use" for b in blocks) - sum(
             b["type"] != "server_tool_use" for b in sent
@@ -129,9 +136,9 @@ class _Builder:
         candidates = [
             here
             for here in self.graph.results.get(tool_id, [])
-            if self.graph.hangs_on(here, self.on_walk)
+            if self.path.has(here) and self.graph.records[here].uuid not in self.graph.retracted
         ]
-        candidates.sort(key=lambda h: (h not in self.on_walk, h))
+        candidates.sort(key=lambda h: (h not in self.path.on_it, h))
         for here in candidates:
             for block in blocks_of(content_of(self.graph.records[here].data)):
                 if block.get("type") == "tool_result" and block.get("tool_use_id") == tool_id:
@@ -140,7 +147,7 @@ class _Builder:
         return {
             "type": "tool_result",
             "tool_use_id": tool_id,
-            "content": INTERRUPTED_RESULT,
+            "content": CUT_OFF_RESULT,
             "is_error": True,
         }
 
@@ -151,8 +158,7 @@ class _Builder:
             self.view.orphan_results += sum(1 for t in record.tool_results if t not in known)
         mode = data.get("permissionMode")
         self.view.unknown_modes += mode is not None and mode not in PERMISSION_MODES
-        blocks = [b for b in blocks_of(content_of(data)) if b.get("type") != "tool_result"]
-        self._put("user", self._sendable(blocks, None))
+        self._put("user", self._sendable(blocks_of(content_of(data)), None, SAID))
 
     def _attachment(self, record: Record) -> None:
         attachment = record.data.get("attachment")
@@ -160,15 +166,17 @@ class _Builder:
         if not isinstance(fields.get("type"), str):
             self.view.bad_attachments += 1
         elif fields["type"] == "queued_command":
-            self._put("user", self._sendable(blocks_of(fields.get("prompt")), None))
+            self._put("user", self._sendable(blocks_of(fields.get("prompt")), None, SAID))
 
-    def _sendable(self, blocks: list[JsonObject], writer: str | None) -> list[JsonObject]:
+    def _sendable(
+        self, blocks: list[JsonObject], writer: str | None, kinds: frozenset[str]
+    ) -> list[JsonObject]:
         kept: list[JsonObject] = []
         for block in blocks:
             kind = block.get("type")
-            if kind not in _SENT_KINDS and not _is_server_kind(kind):
+            if kind not in kinds and not (kinds is REPLIED and _is_server_kind(kind)):
                 continue
-            if kind != "tool_use" and is_too_deep(block):
+            if kind != "tool_use" and (is_too_deep(block) or not _is_whole(block)):
                 continue
             if kind == "text" and not _has_text(block):
                 self.view.bad_texts += not isinstance(block.get("text"), str)
@@ -188,8 +196,14 @@ class _Builder:
     def _thinking_counts(self, block: JsonObject, writer: str | None) -> bool:
         if writer is None or (self.model is not None and writer != self.model):
             return False
+        if block["type"] != "thinking":
+            return True
         signature = block.get("signature")
-        return block["type"] != "thinking" or (isinstance(signature, str) and bool(signature))
+        return (
+            isinstance(block.get("thinking"), str)
+            and isinstance(signature, str)
+            and signature != ""
+        )
 
     def _put(self, role: str, blocks: list[JsonObject]) -> None:
         if not blocks or (role == "assistant" and _only_thinking(blocks)):
@@ -220,6 +234,11 @@ def _pair_server_tools(blocks: list[JsonObject]) -> list[JsonObject]:
         or (block["type"] == "server_tool_use" and block.get("id") in answered)
         or block.get("tool_use_id") in uses
     ]
+
+
+def _is_whole(block: JsonObject) -> bool:
+    """Whether a picture or document has what it is a picture or document of."""
+    return block.get("type") not in {"image", "document"} or isinstance(block.get("source"), dict)
 
 
 def is_too_deep(value: object) -> bool:
@@ -263,14 +282,15 @@ def _clean_block(block: JsonObject) -> JsonObject:
 
 
 def _clean_result(block: JsonObject) -> JsonObject:
-    content = block.get("content")
+    content, is_error = block.get("content"), block.get("is_error") is True
     if isinstance(content, list):
         parts = [
             {key: value for key, value in part.items() if key != "cache_control"}
             for part in blocks_of(cast("object", content))
-            if part.get("type") in {"text", "image", "document", "search_result", "tool_reference"}
+            if part.get("type") in (_ERROR_PARTS if is_error else _RESULT_PARTS)
             and (part.get("type") != "text" or _has_text(part))
             and not is_too_deep(part)
+            and _is_whole(part)
         ]
         kept: object = parts or EMPTY_RESULT
     else:
@@ -280,6 +300,6 @@ def _clean_result(block: JsonObject) -> JsonObject:
         "tool_use_id": block["tool_use_id"],
         "content": kept,
     }
-    if block.get("is_error") is True:
+    if is_error:
         result["is_error"] = True
     return result

@@ -33,8 +33,9 @@ def _message_fault(messages: list[Any], number: int, seen: set[str]) -> str | No
     if not blocks and not (is_last and message["role"] == "assistant"):
         return "all messages must have non-empty content"
     for block in blocks:
-        if block["type"] == "text" and not block["text"].strip():
-            return "text content blocks must be non-empty"
+        fault = _block_fault(message["role"], block)
+        if fault:
+            return fault
     uses = [block["id"] for block in blocks if block["type"] == "tool_use"]
     if seen.intersection(uses) or len(set(uses)) < len(uses):
         return "tool_use ids must be unique"
@@ -44,6 +45,39 @@ def _message_fault(messages: list[Any], number: int, seen: set[str]) -> str | No
     if message["role"] == "user":
         return _pairing_fault(blocks, asked, answered)
     return "tool_result in an assistant message" if answered else None
+
+
+KINDS = {
+    "user": {"text", "image", "document", "tool_result"},
+    "assistant": {"text", "thinking", "redacted_thinking", "tool_use"},
+}
+"""What the two roles may say, beside the blocks of the server's own tools."""
+
+
+def _block_fault(role: str, block: Any) -> str | None:
+    kind = block["type"]
+    of_server = kind == "server_tool_use" or kind.endswith("_tool_result")
+    if kind not in KINDS[role] and not (role == "assistant" and of_server):
+        return f"a block of type {kind} in a message of the {role}"
+    if kind == "text" and not block["text"].strip():
+        return "text content blocks must be non-empty"
+    if kind in {"image", "document"} and not isinstance(block.get("source"), dict):
+        return f"{kind} without a source"
+    if kind == "thinking" and not (isinstance(block.get("thinking"), str) and block["signature"]):
+        return "thinking without its text or signature"
+    if kind == "tool_result" and isinstance(block.get("content"), list):
+        return _result_fault(block)
+    return None
+
+
+def _result_fault(block: Any) -> str | None:
+    kinds = {part["type"] for part in block["content"]}
+    if "tool_reference" in kinds:
+        return "Tool reference not found in available tools"
+    if block.get("is_error") and kinds != {"text"}:
+        return "all content must be of type text if is_error is true"
+    bare = [p for p in block["content"] if p["type"] == "image" and "source" not in p]
+    return "image without a source" if bare else None
 
 
 def _pairing_fault(blocks: list[Any], asked: list[str], answered: list[str]) -> str | None:

@@ -12,12 +12,14 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
+from widgets.ordered_input import OrderedInput
+
 
 class LineBox(Vertical):
     """Asks for a line; `purpose` tells its asker what it was for."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "give_up", "Cancel", id="line.cancel", priority=True)
+        Binding("escape", "give_up", "Cancel", id="line.cancel")
     ]
 
     class Given(Message):
@@ -40,13 +42,15 @@ class LineBox(Vertical):
 
     def compose(self) -> ComposeResult:
         yield Static(Content(self._label))
-        field = Input(password=self._secret, compact=True)
-        field.cursor_blink = False
-        yield field
+        yield OrderedInput(self, self, "line.", password=self._secret)
         yield Static(Content.styled("enter Send   esc Cancel", "$r-muted"))
 
     def on_mount(self) -> None:
         self.query_one(Input).focus()
+
+    async def press(self, action: str) -> None:
+        """A key of the box was pressed in its line."""
+        await self.run_action(action)
 
     def on_input_submitted(self, message: Input.Submitted) -> None:
         message.stop()

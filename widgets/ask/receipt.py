@@ -60,6 +60,10 @@ class ReceiptBox(ChoiceBox):
             id="receipt",
         )
 
+    def on_mount(self) -> None:
+        super().on_mount()
+        self.row.chosen = 1  # a stray enter opens the text and settles nothing
+
     @property
     def summary(self) -> str:
         """The text as it stands now."""

@@ -13,6 +13,7 @@ from app.sessions.compact import compaction_in_words
 from app.sessions.graph import COMPACT_UNDONE, GraphView, MessageGraph
 from app.sessions.history import advance, timeline
 from app.sessions.prompts import (
+    CUT_OFF_RESULT,
     INTERRUPTED_RESULT,
     blocks_of,
     content_of,
@@ -257,7 +258,7 @@ class Feed:
                 output=output,
                 details=details,
                 note="interrupted"
-                if failed and output.endswith(INTERRUPTED_RESULT)
+                if failed and output.endswith((INTERRUPTED_RESULT, CUT_OFF_RESULT))
                 else result_note(card.name, details, output, self._seconds(card, record)),
                 fold="brief" if failed and card.fold == "folded" else card.fold,
             )

@@ -63,7 +63,9 @@ class ChatAnswers(Screen[None]):
     def _receipt_taken(self, box: ReceiptBox, value: str) -> None:
         if value == "edit":
             box.edit()
-        elif value == "use" and box.summary.strip():
+        elif value == "use" and not box.summary.strip():
+            self.controller.notice("An empty summary would lose what was said.", "warning")
+        elif value == "use":
             self.controller.compaction.accept(box.summary)
         elif value == "discard":
             self.controller.compaction.discard()

@@ -4,19 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, cast
+from typing import cast
 
+from app.sessions.links import relinked
 from app.sessions.records import JsonObject, Record, loads, new_record, parse_record
-
-_LINK = re.compile(r"(?:^|[a-z_])uuids?$", re.IGNORECASE)
-_LINKS = frozenset({"messageId", "snapshotMessageId", "interruptedMessageId"})
-"""Keys under which records name each other, beside those that end in uuid (transcripts.md, a)."""
-
-_CONTENT = frozenset({"message", "toolUseResult", "original", "content", "data"})
-"""Keys under which everything is said by somebody and nothing is a link."""
-
-_DEPTH = 8
-"""No link lies deeper; what somebody nested without end is carried over as it is."""
 
 
 class Adoption:
@@ -53,7 +44,7 @@ class Adoption:
 
     def _adopted(self, record: Record, own: set[str]) -> Record:
         data = cast("JsonObject", loads(record.raw))
-        changed: JsonObject = {k: _renamed(k, v, self._renamed, 0) for k, v in data.items()}
+        changed: JsonObject = relinked(data, self._renamed)
         for key in ("sessionId", "session_id"):
             if key in changed:
                 changed[key] = self._session_id
@@ -77,17 +68,3 @@ def adopt(
     that is nested too deeply to be decoded is left out.
     """
     return Adoption(session_id, new_uuid).take(records)
-
-
-def _renamed(key: str, value: Any, renamed: Mapping[str, str], depth: int) -> Any:
-    if key in _CONTENT or depth > _DEPTH:
-        return value
-    if isinstance(value, dict):
-        fields = cast("JsonObject", value)
-        return {name: _renamed(name, item, renamed, depth + 1) for name, item in fields.items()}
-    if isinstance(value, list):
-        items = cast("list[Any]", value)
-        return [_renamed(key, item, renamed, depth + 1) for item in items]
-    if isinstance(value, str) and (key in _LINKS or _LINK.search(key)):
-        return renamed.get(value, value)
-    return value

@@ -8,7 +8,7 @@ import pytest
 
 from app.agent.summary_call import SummaryFailed
 from app.installation import Options
-from app.models.errors import ContextExceeded, Overloaded
+from app.models.errors import ContextExceeded, Overloaded, RequestTooLarge
 from app.models.provider import MessageEnded, ModelRequest, StreamEvent, Usage
 from app.models.rehearsal.markers import SUMMARY_MARKER
 from app.sessions.records import Record
@@ -477,3 +477,150 @@ async def test_the_cost_of_a_summary_is_counted(tmp_path: Path) -> None:
     again = await stage(tmp_path, options=Options(resume=play.file))
     assert again.store.state.limits.usage == spent_before.usage, "also when it is read back"
     assert again.store.state.limits.cost_usd == spent_before.cost_usd
+
+
+async def again(play: Stage, *scripts: Any) -> Stage:
+    """The same session in a process that knows nothing of the last one."""
+    await play.runtime.close()
+    folder = play.here.folder.parent
+    return await stage(
+        folder,
+        *scripts,
+        options=Options(model=SMALL.model, resume=play.file),
+        can_ask=False,
+    )
+
+
+async def test_useless_compactions_end_after_two_in_other_processes_too(tmp_path: Path) -> None:
+    play = await stage(tmp_path, filled("One.", 192_000, 1), options=SMALL, can_ask=False)
+    await play.turn("one")
+    made = 0
+    for number in range(2, 9):
+        size = 192_000 + number * 2_500
+        turn, summary = filled("On.", size, number), filled("Useless.", size, 50 + number)
+        play = await again(play, summary, turn)
+        if not play.runtime.compactor._guard.allows(play.runtime.compactor.size()):
+            del play.provider.scripts[0]
+        await play.turn(f"prompt {number}")
+        made += sum(map(is_summary_call, play.provider.requests))
+    assert made == 2
+    assert play.runtime.compactor._guard.is_paused
+
+
+async def test_failures_are_counted_across_processes(tmp_path: Path) -> None:
+    play = await stage(tmp_path, filled("One.", 171_000, 1), options=SMALL, can_ask=False)
+    await play.turn("one")
+    failed: list[Any] = [Overloaded("The service is busy.", retry_after=999.0)]
+    made = 0
+    for number in range(2, 8):
+        play = await again(play, failed, filled("On.", 171_000 + number, number))
+        if made == 3:
+            del play.provider.scripts[0]
+        await play.turn(f"prompt {number}")
+        made += sum(map(is_summary_call, play.provider.requests))
+    assert made == 3
+
+
+async def test_failed_summaries_ahead_end_after_three(tmp_path: Path) -> None:
+    failed: list[Any] = [Overloaded("The service is busy.", retry_after=999.0)]
+    scripts = [filled("One.", 155_000, 1)]
+    for number in range(2, 7):
+        scripts += [failed, filled("On.", 155_000 + number, number)]
+    play = await stage(tmp_path, *scripts, options=SMALL)
+    for number in range(6):
+        if play.runtime.compactor._guard.is_paused:
+            play.provider.scripts = [s for s in play.provider.scripts if s is not failed]
+        await play.turn(f"prompt {number}")
+        if (ahead := play.runtime.compactor._ahead) is not None:
+            await ahead
+    assert sum(map(is_summary_call, play.provider.requests)) == 3
+    assert "not tried by itself any more" in play.told[-1]
+
+
+async def test_what_the_person_put_away_never_counts_by_itself(tmp_path: Path) -> None:
+    play = await stage(
+        tmp_path,
+        filled("One.", 100_000, 1),
+        reply("Put away.", 2),
+        filled("Two.", 172_000, 3),
+        reply("Made anew.", 4),
+        filled("Three.", 9_000, 5),
+        options=SMALL,
+        can_ask=False,
+    )
+    await play.turn("one")
+    await play.runtime.compactor.draft("")
+    play.runtime.compactor.postpone("Put away.")
+    await play.turn("two")
+    await play.turn("three")
+    sent = texts(play.provider.requests[-1].messages)
+    assert "Made anew." in sent
+    assert "Put away." not in sent
+
+
+async def test_an_empty_summary_never_counts(tmp_path: Path) -> None:
+    play = await stage(tmp_path, reply("Yes.", 1), reply("Summed up.", 2), reply("Anew.", 3))
+    await play.turn("Is the sky blue?")
+    await play.runtime.compactor.draft("")
+    with pytest.raises(SummaryFailed, match="empty"):
+        await play.runtime.compactor.accept("  \n")
+    assert not boundaries(play)
+    await play.runtime.compactor.draft("")
+    play.runtime.compactor.postpone("")
+    assert (await play.runtime.compactor.draft("")).summary == "Anew."
+
+
+async def test_an_undone_compaction_is_not_made_again_by_itself(tmp_path: Path) -> None:
+    play = await stage(
+        tmp_path,
+        filled("One.", 171_000, 1),
+        reply("Summed up.", 2),
+        filled("Two.", 9_000, 3),
+        filled("Three.", 174_000, 4),
+        options=SMALL,
+        can_ask=False,
+    )
+    await play.turn("one")
+    await play.turn("two")
+    assert play.runtime.compactor.undo()
+    await play.turn("three")
+    assert sum(map(is_summary_call, play.provider.requests)) == 1
+    later = await again(play, filled("Four.", 176_000, 5))
+    await later.turn("four")
+    assert len(later.provider.requests) == 1
+
+
+async def test_a_request_with_too_many_bytes_is_rescued_too(tmp_path: Path) -> None:
+    play = await stage(
+        tmp_path,
+        filled("One.", 100_000, 1),
+        [RequestTooLarge("The request is too large.")],
+        reply("Summed up.", 2),
+        filled("Two.", 9_000, 3),
+        options=SMALL,
+    )
+    await play.turn("one")
+    assert (await play.turn("two")).outcome == "completed"
+
+
+async def test_a_tail_torn_off_behind_the_summary_costs_only_itself(tmp_path: Path) -> None:
+    work = tmp_path / "work"
+    work.mkdir()
+    (work / "a.txt").write_text("alpha\n" * 50)
+    long = "word " * 8_000
+    play = await stage(
+        tmp_path,
+        calls(("Read", {"file_path": "a.txt"}, "t1"), number=1),
+        reply(long, 2),
+        reply("Short.", 3),
+        reply("Summed up.", 4),
+    )
+    await play.turn("first")
+    await play.turn("THE LAST REQUEST")
+    await compact(play)
+    content = play.file.read_bytes()
+    play.file.write_bytes(content[:-300])
+    sent = texts(play.messages())
+    assert "Summed up." in sent
+    assert "THE LAST REQUEST" in sent
+    assert "Short." in sent

@@ -19,6 +19,7 @@ from tests.fakes.provider import called, ended, reply, said, started
 from tests.fakes.stage import Stage, stage, until
 
 THOUGHT = {"type": "thinking", "thinking": "Let me see.", "signature": "s"}
+HALF_A_CALL = [BlockStarted(1, "tool_use", "t2", "LS"), BlockGrew(1, "input", '{"pa')]
 CUT = StreamCut("The connection was closed.")
 
 
@@ -71,7 +72,7 @@ async def test_a_block_is_on_disk_when_the_next_one_begins(tmp_path: Path) -> No
 
 
 async def test_what_a_broken_attempt_wrote_does_not_count(tmp_path: Path) -> None:
-    broken = [started(1), *thought(0), BlockStarted(1, "text"), CUT]
+    broken = [started(1), *thought(0), *HALF_A_CALL, CUT]
     whole = [started(2), *thought(0), *said("Done.", 1), ended()]
     play = await stage(tmp_path, broken, whole, reply("More.", 3))
     await play.turn()
@@ -88,7 +89,7 @@ async def test_a_whole_call_of_a_broken_reply_gets_its_result(tmp_path: Path) ->
     broken = [
         started(1),
         *called("LS", {"path": "."}, "t1", 0),
-        BlockStarted(1, "tool_use", "t2", "LS"),
+        *HALF_A_CALL,
         CUT,
     ]
     play = await stage(tmp_path, broken, broken, reply("Again.", 3))
@@ -115,9 +116,39 @@ async def test_an_interrupt_between_blocks_keeps_the_whole_ones(tmp_path: Path) 
     assert history_fault({"messages": play.messages()}) is None
 
 
+async def test_an_empty_last_block_does_not_take_the_usage_with_it(tmp_path: Path) -> None:
+    empty = [BlockStarted(1, "text"), BlockStopped(1, {"type": "text", "text": " "})]
+    play = await stage(tmp_path, [started(), *said("Whole.", 0), *empty, ended()])
+    await play.turn()
+    (record,) = [record for record in play.records() if record.type == "assistant"]
+    message = record.data["message"]
+    assert (message["stop_reason"], message["usage"]["output_tokens"]) == ("end_turn", 5)
+
+
+async def test_a_server_that_repeats_its_ids_does_not_mix_replies(tmp_path: Path) -> None:
+    same = 7
+    play = await stage(
+        tmp_path,
+        [started(same), *said("One.", 0), *called("LS", {"path": "."}, "t1", 1), ended("tool_use")],
+        reply("Two.", same),
+        reply("Three.", same),
+    )
+    await play.turn("first")
+    await play.turn("second")
+    shape = [(m["role"], [b["type"] for b in m["content"]]) for m in play.messages()]
+    assert shape == [
+        ("user", ["text"]),
+        ("assistant", ["text", "tool_use"]),
+        ("user", ["tool_result"]),
+        ("assistant", ["text"]),
+        ("user", ["text"]),
+        ("assistant", ["text"]),
+    ]
+
+
 async def test_a_reader_of_blocks_never_gets_one_twice(tmp_path: Path) -> None:
     """Where blocks are shown as they become whole, nothing is asked for again after the first."""
-    broken = [started(1), *thought(0), BlockStarted(1, "text"), CUT]
+    broken = [started(1), *thought(0), *HALF_A_CALL, CUT]
     play = await stage(tmp_path, broken, reply("Never asked for.", 2))
     play.runtime.loop.shows_partials, play.runtime.loop.shows_blocks = False, True
     assert (await play.turn()).outcome == "failed"

@@ -15,9 +15,10 @@ from app.sessions.codec import parse_transcript
 from app.sessions.envelope import Envelope
 from app.sessions.graph import GraphView, open_view
 from app.sessions.journal import Journal
+from app.sessions.prompts import CUT_OFF_RESULT
 from app.sessions.summary import Warning as TranscriptWarning
 from app.sessions.summary import warnings_of
-from app.sessions.view import INTERRUPTED_RESULT, request_view
+from app.sessions.view import request_view
 from app.storage.local import FileLog
 from tests.fakes.history_rules import history_fault
 from tests.unit.sessions.real_files import CASES
@@ -118,7 +119,7 @@ def test_b16_every_call_has_its_result() -> None:
     messages = messages_of(view)
     results = [b for b in messages[-1]["content"] if b["type"] == "tool_result"]
     assert [result.get("is_error", False) for result in results] == [False, True, True]
-    assert [r["content"] == INTERRUPTED_RESULT for r in results] == [False, True, True]
+    assert [r["content"] == CUT_OFF_RESULT for r in results] == [False, True, True]
 
 
 def test_b41_nothing_empty_is_sent(tmp_path: Path) -> None:

@@ -14,8 +14,9 @@ from app.models.reply import usage_from
 from app.sessions.branches import prompt_tree
 from app.sessions.codec import Parsed, parse_transcript
 from app.sessions.graph import MessageGraph, open_view
+from app.sessions.prompts import CUT_OFF_RESULT
 from app.sessions.summary import kinds_of_users, message_usages, warnings_of
-from app.sessions.view import INTERRUPTED_RESULT, request_view
+from app.sessions.view import request_view
 from tests.fakes.history_rules import history_fault
 from tests.unit.sessions.real_files import EXPECTED, NO_TRANSCRIPTS, TRANSCRIPTS
 
@@ -100,7 +101,7 @@ def test_the_request_is_as_it_should_be(name: str) -> None:
 
 def shape(message: dict[str, Any]) -> str:
     kinds = [
-        "tool_result(made)" if block.get("content") == INTERRUPTED_RESULT else block["type"]
+        "tool_result(made)" if block.get("content") == CUT_OFF_RESULT else block["type"]
         for block in message["content"]
     ]
     runs = [(kind, len(list(group))) for kind, group in groupby(kinds)]
