@@ -87,8 +87,11 @@ def _copy(
 
 def _repairs(view: GraphView) -> tuple[TranscriptWarning, ...]:
     """What the next request needs to have repaired; not looked for in one of huge size."""
-    positions = walk_from(view.graph, view.leaf).positions
     records = view.graph.records
+    is_whole = not view.graph.boundaries
+    if is_whole and sum(record.stop - record.start for record in records) > MOST_LOOKED_AT:
+        return ()
+    positions = walk_from(view.graph, view.leaf).positions
     if sum(records[here].stop - records[here].start for here in positions) > MOST_LOOKED_AT:
         return ()
     return repair_warnings(request_view(view.graph, view.leaf))

@@ -33,6 +33,19 @@ with open(sys.argv[1], "rb") as file:
     view = open_view(parse_transcript(file.read()).records)
 Feed().show(view, "/")
 """
+OPEN = """
+from app.config import Settings
+from app.models.spending import spent
+from app.sessions.codec import parse_transcript
+from app.sessions.graph import open_view
+from app.sessions.summary import title_from, warnings_of
+from widgets.conversation.feed import Feed
+with open(sys.argv[1], "rb") as file:
+    parsed = parse_transcript(file.read())
+view = open_view(parsed.records)
+warnings_of(parsed, view.graph), title_from(parsed.records), spent(view.graph, Settings())
+Feed().show(view, "/")
+"""
 SIZES = (1_000_000, 500_000_000)
 """Sessions to which records are appended, bytes."""
 APPENDS = 2_000
@@ -104,19 +117,27 @@ def measure(size: int = SIZE, rounds: int = 3) -> list[Figure]:
     home = Home()
     file = find_places(home.environment).transcript(home.folder, SESSION)
     messages = write_session(file, size)
-    scans, kept, loads, opens = [], [], [], []
+    scans, kept, loads, wholes, opens = [], [], [], [], []
     for _ in range(rounds):
         scans.append(timed(SCAN, file))
         kept.append(timed(KEPT, file))
         loads.append(timed(LOAD, file))
+        wholes.append(timed(OPEN, file))
         opens.append(shown(home, messages))
     appends = [median([append_seconds(file.parent, each) for _ in range(3)]) for each in SIZES]
     home.close()
-    scan, load = (median([each[0] for each in side]) for side in (scans, loads))
+    scan, load, whole = (median([each[0] for each in side]) for side in (scans, loads, wholes))
     memory = [median([each[1] for each in side]) for side in (kept, loads)]
     detail = f"{load:.2f} s CPU for {size / 1e6:.0f} MB, {messages} lines; the scan {scan:.2f} s"
     return [
         Figure("transcripts: graph and last screen", load / scan, "× msgspec scan", 2.0, detail),
+        Figure(
+            "transcripts: with title, warnings and cost",
+            whole / scan,
+            "× msgspec scan",
+            3.0,
+            f"{whole:.2f} s CPU",
+        ),
         Figure(
             "transcripts: memory",
             memory[1] / memory[0],

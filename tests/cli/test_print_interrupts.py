@@ -38,6 +38,20 @@ def test_a_signal_in_mid_stream(
     assert (cli.ask("go on", "--continue").code, history_fault(server.last)) == (0, None)
 
 
+def test_a_signal_while_a_summary_is_written(cli: Cli, server: MessagesServer) -> None:
+    session_id = cli.ask("hi", "--output-format", "json").json["session_id"]
+    before = cli.transcripts[0].read_bytes()
+    stall = Stall(4)
+    server.queue(Reply((text("a summary of several pieces"),), fault=stall))
+    process = cli.start("-p", "/compact", "--resume", session_id, "--output-format", "json")
+    assert stall.gate.reached.wait(30)
+    process.send_signal(signal.SIGINT)
+    done = cli.wait(process)
+    assert done.code == 130
+    assert done.json["subtype"] == "error_during_execution"
+    assert cli.transcripts[0].read_bytes() == before
+
+
 def test_a_signal_in_mid_tool_leaves_no_process(cli: Cli, server: MessagesServer) -> None:
     command = "echo $$ > pid; sleep 300"
     calls = [
