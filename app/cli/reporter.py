@@ -85,7 +85,7 @@ class Reporter:
         """Say once that the transcript is not on disk."""
         if error is not None and not self._storage_told:
             self._storage_told = True
-            note(str(error))
+            note(f"{error.happened} This run is not saved.")
 
     def ending(self, subtype: str, result: str, denials: tuple[dict[str, Any], ...]) -> Ending:
         """How the turn that runs came to its end; the cost is that of the whole run."""

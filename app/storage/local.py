@@ -12,6 +12,8 @@ from app.paths import make_private_folder
 
 _FLAGS = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
 
+_PIECE = 1 << 22
+
 
 class FileLog:
     """A log in one file, 0600, made on the first append.
@@ -34,9 +36,7 @@ class FileLog:
                 data = b"\n" + data
             self._dirty = True
             try:
-                written = os.write(descriptor, data)
-                while written < len(data):
-                    written += os.write(descriptor, data[written:])
+                _write_all(descriptor, data)
             except OSError:
                 with contextlib.suppress(OSError):  # half a batch would be written again later
                     os.ftruncate(descriptor, size)
@@ -49,14 +49,16 @@ class FileLog:
             ) from error
 
     def _open(self) -> int:
+        deleted = b""
         if self._descriptor is not None and os.fstat(self._descriptor).st_nlink == 0:
-            os.close(
-                self._descriptor
-            )  # the file was deleted under us: what follows needs a new one
+            deleted = _whole(self._descriptor)  # the file was deleted under us; it is still there
+            os.close(self._descriptor)
             self._descriptor = None
         if self._descriptor is None:
             make_private_folder(self.path.parent)
             self._descriptor = os.open(self.path, _FLAGS, 0o600)
+            if deleted and os.fstat(self._descriptor).st_size == 0:
+                _write_all(self._descriptor, deleted)
         return self._descriptor
 
     def read(self) -> bytes:
@@ -88,6 +90,21 @@ class FileLog:
             finally:
                 os.close(self._descriptor)
                 self._descriptor = None
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    written = os.write(descriptor, data)
+    while written < len(data):
+        written += os.write(descriptor, data[written:])
+
+
+def _whole(descriptor: int) -> bytes:
+    parts: list[bytes] = []
+    position = 0
+    while part := os.pread(descriptor, _PIECE, position):
+        parts.append(part)
+        position += len(part)
+    return b"".join(parts)
 
 
 def _ends_in_newline(descriptor: int) -> bool:

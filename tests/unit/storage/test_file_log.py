@@ -43,12 +43,22 @@ def test_two_writers_do_not_cut_each_other(tmp_path: Path) -> None:
     assert one.read().split() == [b"%d" % number for number in range(50)]
 
 
-def test_a_deleted_file_is_made_again(tmp_path: Path) -> None:
+def test_a_file_deleted_under_its_writer_is_made_again_whole(tmp_path: Path) -> None:
     log = FileLog(tmp_path / "log")
     log.append([b"one"])
     log.path.unlink()
     log.append([b"two"])
-    assert log.path.read_bytes() == b"two\n"
+    assert log.path.read_bytes() == b"one\ntwo\n"
+    assert log.path.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_file_put_in_the_place_of_a_deleted_one_is_kept(tmp_path: Path) -> None:
+    log = FileLog(tmp_path / "log")
+    log.append([b"one"])
+    log.path.unlink()
+    log.path.write_bytes(b"other\n")
+    log.append([b"two"])
+    assert log.path.read_bytes() == b"other\ntwo\n"
 
 
 def test_a_link_is_not_followed(tmp_path: Path) -> None:
