@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from app.sessions.codec import parse_transcript
+from app.sessions.fork import fork_records
 from app.sessions.graph import GraphView, open_view
 from app.sessions.prompts import blocks_of, content_of, user_kind
 from app.sessions.view import request_view, request_walk
@@ -158,3 +160,19 @@ def test_whole_lines_are_never_lost(source: Path, done: list[Damage]) -> None:
             continue
         if isinstance(value, dict):
             assert line.strip() in found
+
+
+@settings(max_examples=150, deadline=2_000, suppress_health_check=[HealthCheck.too_slow])
+@given(st.sampled_from(SOURCES), damages)
+def test_a_fork_of_a_damaged_transcript_asks_the_same(source: Path, done: list[Damage]) -> None:
+    lines = [line for line in source.read_bytes().split(b"\n") if line]
+    for damage in done:
+        lines = damage.apply(lines)
+    view = open_view(parse_transcript(b"\n".join(lines)).records)
+    numbers = itertools.count()
+    forked = fork_records(
+        view.graph, view.leaf, session_id="f", title="", new_uuid=lambda: f"n{next(numbers)}"
+    )
+    fork = open_view(forked)
+    asked = request_view(view.graph, view.leaf).messages
+    assert request_view(fork.graph, fork.leaf).messages == asked
