@@ -9,7 +9,7 @@ import os
 import re
 import stat
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -119,21 +119,61 @@ def write_private(path: Path, content: bytes, *, mode: int = 0o600) -> None:
     Raises `StorageError`; the old content stays when it does.
     """
     make_private_folder(path.parent)
-    temporary = ""
     try:
-        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=".tmp-")
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fchmod(file.fileno(), mode)
-            os.fsync(file.fileno())
-        Path(temporary).replace(path)
+        with _written_beside(path, content, mode) as temporary:
+            temporary.replace(path)
     except OSError as error:
-        if temporary:
-            with contextlib.suppress(OSError):
-                Path(temporary).unlink()
         raise StorageError(
             f"{path} could not be written: {error.strerror or error}.",
             kept="The old content is unchanged.",
             todo="Check its permissions and free space.",
         ) from error
+
+
+def create_private(path: Path, content: bytes) -> None:
+    """Make the new file `path`, 0600, with all of `content` or not at all.
+
+    Raises `FileExistsError` when something of that name is there, even a link to nothing, and
+    `StorageError` when the file cannot be written.
+    """
+    try:
+        with _written_beside(path, content, 0o600) as temporary:
+            _move_to_free_name(temporary, path)
+    except FileExistsError:
+        raise
+    except OSError as error:
+        raise StorageError(
+            f"{path} could not be written: {error.strerror or error}.",
+            kept="Nothing was left of it.",
+            todo="Check the folder, its permissions and free space.",
+        ) from error
+
+
+@contextlib.contextmanager
+def _written_beside(path: Path, content: bytes, mode: int) -> Generator[Path, None, None]:
+    """A temporary file in the same folder, safe on disk; it is gone afterwards."""
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".tmp-")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fchmod(file.fileno(), mode)
+            os.fsync(file.fileno())
+        yield Path(name)
+    finally:
+        with contextlib.suppress(OSError):
+            Path(name).unlink()
+
+
+def _move_to_free_name(temporary: Path, path: Path) -> None:
+    try:
+        os.link(temporary, path, follow_symlinks=False)
+    except FileExistsError:
+        raise
+    except OSError:  # no hard links here: an empty file of our own holds the name meanwhile
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600))
+        try:
+            temporary.replace(path)
+        except OSError:
+            path.unlink()
+            raise

@@ -34,6 +34,13 @@ def plain_line(text: str) -> str:
     return plain(text).replace("\n", " ").replace("\t", " ")
 
 
+def encodable(text: str) -> str:
+    """The text with lone surrogates as U+FFFD: JSON may hold them, no file or screen can."""
+    if text.isascii():
+        return text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
 def _picture(match: re.Match[str]) -> str:
     code = ord(match[0])
     if code < 0x20:

@@ -6,7 +6,7 @@ Everything slow runs in a thread; what comes back is handed to the one who asked
 from __future__ import annotations
 
 import asyncio
-import os
+import contextlib
 import re
 import threading
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -14,9 +14,10 @@ from pathlib import Path
 
 from app.agent.conversation import Conversation
 from app.config import Settings
-from app.errors import ReverieError, StorageError
+from app.errors import ReverieError
 from app.installation import Installation
 from app.models.spending import tariff_of
+from app.paths import create_private
 from app.sessions.codec import parse_transcript
 from app.sessions.export import markdown_of
 from app.sessions.glance import SessionSummary
@@ -33,7 +34,9 @@ BATCH = 24
 PAUSE = 0.12
 """Seconds without a key before texts are searched."""
 LONGEST_NAME = 80
-"""Characters of an exported file's name; a file system takes 255 bytes."""
+"""Characters of an exported file's name."""
+MOST_BYTES = 240
+"""Bytes of that name: a file system takes 255, with the number and the ending."""
 MOST_NAMES = 1_000
 
 _UNFIT = re.compile(r"[^\w .,+()-]+")
@@ -61,7 +64,7 @@ class SessionDesk:
         return self._current()
 
     async def list(self, scope: Scope) -> list[SessionSummary]:
-        """The sessions of a scope, the one last written to first."""
+        """The sessions of a scope, the one in which something was said last first."""
         here, tariff = self._here, tariff_of(self._settings())
         return await asyncio.to_thread(list_sessions, here.places, here.folder, scope, tariff)
 
@@ -83,13 +86,22 @@ class SessionDesk:
         finally:
             stopped.set()
 
-    async def search(self, found: Sequence[SessionSummary], text: str) -> AsyncIterator[list[Hit]]:
-        """Hits as they come, at most one a session from its title and one from its messages."""
+    def search_titles(self, found: Sequence[SessionSummary], text: str) -> list[Hit]:
+        """The hits in titles and first prompts, at once."""
         query = Query(text)
-        yield [hit for each in found if (hit := search_title(each, query)) is not None]
+        return [hit for each in found if (hit := search_title(each, query)) is not None]
+
+    async def search(
+        self, found: Sequence[SessionSummary], text: str, missed: set[Path]
+    ) -> AsyncIterator[list[Hit]]:
+        """Hits in messages as they come, at most one a session.
+
+        Transcripts that could not be read to their end are put into `missed`.
+        """
+        query = Query(text)
         await self._here.clock.sleep(PAUSE)
         for start in range(0, len(found), BATCH):
-            hits = await asyncio.to_thread(_search, found[start : start + BATCH], query)
+            hits = await asyncio.to_thread(_search, found[start : start + BATCH], query, missed)
             if hits:
                 yield hits
 
@@ -103,7 +115,8 @@ class SessionDesk:
     async def export(self, file: Path) -> Path:
         """Write a session as Markdown into the working folder, under a name that is free.
 
-        Raises `StorageError` when it cannot be read or written.
+        Raises `StorageError` when it cannot be read or written, and `ReverieError` when it holds
+        no message.
         """
         return await asyncio.to_thread(_export, file, self._here.folder)
 
@@ -114,28 +127,29 @@ class SessionDesk:
 
     async def restore(self, session_id: str) -> Path:
         """Take a session out of the trash. Raises `ReverieError` when that is not possible."""
-        return await asyncio.to_thread(restore, self._here.places.projects, session_id)
+        now = self._here.clock.now().timestamp()
+        return await asyncio.to_thread(restore, self._here.places.projects, session_id, now)
 
 
-def _search(found: Sequence[SessionSummary], query: Query) -> list[Hit]:
-    return [hit for each in found for hit in search_text(each, query, 1)]
+def _search(found: Sequence[SessionSummary], query: Query, missed: set[Path]) -> list[Hit]:
+    return [hit for each in found for hit in search_text(each, query, missed, most=1)]
 
 
 def _export(file: Path, folder: Path) -> Path:
     records = parse_transcript(FileLog(file).read()).records
     view, title = open_view(records), title_from(records)
+    if not view.graph.position:
+        raise ReverieError(f"{file} holds no message that could be exported.")
     content = markdown_of(view.graph, view.leaf, title).encode("utf-8", "replace")
-    name = " ".join(_UNFIT.sub(" ", title).split())[:LONGEST_NAME].strip(" .") or file.stem
+    name = _file_name(title) or file.stem
     for number in range(1, MOST_NAMES):
         target = folder / (f"{name}.md" if number == 1 else f"{name} {number}.md")
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-        try:
-            descriptor = os.open(target, flags, 0o600)
-        except FileExistsError:
-            continue
-        except OSError as error:
-            raise StorageError(f"{target} could not be written: {error.strerror}.") from error
-        with os.fdopen(descriptor, "wb") as written:
-            written.write(content)
-        return target
+        with contextlib.suppress(FileExistsError):
+            create_private(target, content)
+            return target
     raise ReverieError(f"There are {MOST_NAMES} exports of this name in {folder} already.")
+
+
+def _file_name(title: str) -> str:
+    words = " ".join(_UNFIT.sub(" ", title).split())[:LONGEST_NAME]
+    return words.encode()[:MOST_BYTES].decode("utf-8", "ignore").strip(" .")

@@ -65,7 +65,8 @@ def open_files(here: Installation, options: Options, session_id: str) -> Session
     owner = None if options.fork else _own(file, options)
     if options.resume and (options.fork or isinstance(owner, Holder)):
         if isinstance(owner, Holder):
-            warnings += (f"it is open in another process ({owner.pid}), so this is a branch of it",)
+            who = f"another process ({owner.pid})" if owner.pid else "another process"
+            warnings += (f"it is open in {who}, so this is a branch of it",)
         return _branch(here, options, view, parsed.records, warnings)
     journal = Journal(session_id, FileLog(file) if options.persist else None)
     ownership = owner if isinstance(owner, Ownership) else None

@@ -14,7 +14,6 @@ from app.sessions.codec import Parsed
 from app.sessions.foreign.read import read_any
 from app.sessions.glance import METADATA_TYPES
 from app.sessions.graph import GraphView, open_view
-from app.sessions.prompts import typed_text
 from app.sessions.repair import repair_warnings
 from app.sessions.summary import Warning as TranscriptWarning
 from app.sessions.summary import title_from, warnings_of
@@ -43,14 +42,6 @@ class Transcript:
     def title(self) -> str:
         """The session's title."""
         return title_from(self.parsed.records)
-
-    @property
-    def first_prompt(self) -> str:
-        """The text of the first prompt, on one line; empty when there is none."""
-        if not self.tree.prompts:
-            return ""
-        first = self.view.graph.records[self.tree.prompts[0]]
-        return " ".join(typed_text(first.data).split())
 
     @property
     def warnings(self) -> tuple[TranscriptWarning, ...]:

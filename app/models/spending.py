@@ -17,7 +17,10 @@ from app.sessions.summary import message_usages, moment_of
 
 
 def spent(graph: MessageGraph, settings: Settings) -> tuple[Usage, float | None]:
-    """What the session has used so far: each reply once, each priced by itself."""
+    """What the session has used so far: each reply once, each priced by itself.
+
+    What a fork has taken over from another session is not its own.
+    """
     return _spent(graph, price_table(settings.prices))
 
 
@@ -33,6 +36,8 @@ def _spent(graph: MessageGraph, table: PriceTable) -> tuple[Usage, float | None]
     known = True
     replies = ((record, record.model or "", usage) for record, usage in message_usages(graph))
     for record, model, fields in (*replies, *_summaries(graph)):
+        if _is_copy(record):
+            continue
         usage = usage_from(fields)
         total += usage
         when = moment_of(record)
@@ -40,6 +45,11 @@ def _spent(graph: MessageGraph, table: PriceTable) -> tuple[Usage, float | None]
         known = known and price is not None
         cost += price or 0.0
     return total, cost if known else None
+
+
+def _is_copy(record: Record) -> bool:
+    """Whether it came with a fork: it was paid for in the session that it is from."""
+    return b'"forkedFrom"' in record.raw and "forkedFrom" in record.data
 
 
 def _summaries(graph: MessageGraph) -> Iterable[tuple[Record, str, JsonObject]]:

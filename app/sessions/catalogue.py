@@ -8,6 +8,7 @@ from pathlib import Path
 
 from app.errors import SessionNotFound
 from app.paths import Places
+from app.sessions.glance import newest_of
 
 _ID = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}")
 
@@ -57,9 +58,8 @@ def is_own_transcript(projects: Path, file: Path) -> bool:
 
 
 def newest_transcript(places: Places, folder: Path) -> Path | None:
-    """The session of this project that was written to last, None when there is none."""
-    found = transcripts(places, folder)
-    return found[0][1] if found else None
+    """The session of this project in which something was said last, None when there is none."""
+    return newest_of(transcripts(places, folder))
 
 
 def transcripts(places: Places, folder: Path) -> list[tuple[float, Path]]:

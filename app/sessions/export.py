@@ -77,12 +77,19 @@ def _call(graph: MessageGraph, block: JsonObject) -> str:
     shown = (
         values[0]
         if len(values) == 1 and isinstance(values[0], str)
-        else json.dumps(given, ensure_ascii=False, indent=2)
+        else _as_json(block.get("input"))
     )
     name = plain(str(block.get("name") or "tool"))
     call = f"**{name}**\n\n{_fenced(shown)}"
     result = _result(graph, str(block.get("id")))
     return call if result is None else f"{call}\n\n{_fenced(result)}"
+
+
+def _as_json(value: object) -> str:
+    try:
+        return json.dumps(value, ensure_ascii=False, indent=2)
+    except RecursionError:
+        return "(nested too deeply to be shown)"
 
 
 def _result(graph: MessageGraph, tool_id: str) -> str | None:

@@ -8,26 +8,27 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias, cast
 
 import msgspec
 
+from app.plain_text import encodable
 from app.sessions.branches import prompt_tree
 from app.sessions.codec import parse_transcript
 from app.sessions.graph import MessageGraph, open_view
 from app.sessions.records import CHAIN_TYPES, Record, parse_record
 from app.sessions.status import Status, last_turn, status_of
-from app.sessions.summary import NAMING, Titles, titles_of
+from app.sessions.summary import NAMING, Titles, moment_at, titles_of
 
+WHOLE = 16_384
+"""Bytes up to which a file is read whole: a list of 1 000 sessions is to take under 0.3 s."""
 END = 65_536
-"""Bytes that are read at each end, and the size up to which a file is read whole.
-
-Reading whole costs 0.4 ms for 64 KiB and more the bigger the file is, its ends 0.15 ms always.
-"""
-MOST_HEAD = 1 << 20
-"""Bytes that are read at most until the first prompt or a whole last line is found."""
+"""Bytes that are read at each end of a bigger one."""
+MOST_END = 1 << 20
+"""Bytes that are read at most at an end until it says what is asked of it."""
 
 METADATA_TYPES = frozenset(
     {
@@ -55,6 +56,9 @@ class Tariff(msgspec.Struct, frozen=True):
     cost: Callable[[MessageGraph], float | None]
 
 
+_LATEST = 250_000_000_000
+"""Seconds: nearly the end of the years that a date can have; a file system takes more."""
+
 UNPRICED = Tariff("", lambda _graph: None)
 
 
@@ -67,6 +71,8 @@ class SessionSummary(msgspec.Struct, frozen=True):
     """Bytes."""
     written: int
     """The file's last change in nanoseconds since the epoch."""
+    active: float = 0.0
+    """The time of the last record of the conversation, in seconds since the epoch; 0: not said."""
     title: str = ""
     first_prompt: str = ""
     status: Status = "unreadable"
@@ -87,8 +93,13 @@ class SessionSummary(msgspec.Struct, frozen=True):
 
     @property
     def updated_at(self) -> float:
-        """The last write, in seconds since the epoch."""
-        return self.written / 1e9
+        """When something was last said, in seconds since the epoch, never after the last write.
+
+        The last write itself may be a new title or the import, and counts where no record of the
+        conversation has a time.
+        """
+        written = min(self.written / 1e9, _LATEST)
+        return min(self.active, written) if self.active > 0 else written
 
 
 class _Fork(msgspec.Struct, gc=False):
@@ -100,6 +111,7 @@ class _Line(msgspec.Struct, gc=False):
 
     type: str | None = None
     uuid: str | None = None
+    timestamp: str | None = None
     sidechain: bool = msgspec.field(default=False, name="isSidechain")
     cwd: str | None = None
     git_branch: str | None = msgspec.field(default=None, name="gitBranch")
@@ -130,25 +142,43 @@ def exact(file: Path, tariff: Tariff = UNPRICED) -> SessionSummary:
     return _read(file, tariff, whole=True)
 
 
+def newest_of(files: Iterable[tuple[float, Path]]) -> Path | None:
+    """The session in which something was said last; those of sub-agents do not count.
+
+    `files` with the time of their last write, newest first: no more are read than can be it.
+    """
+    newest: SessionSummary | None = None
+    for written, file in files:
+        if newest is not None and newest.updated_at >= written:
+            break
+        each = summarise(file)
+        if not each.is_sidechain and (newest is None or each.updated_at > newest.updated_at):
+            newest = each
+    return None if newest is None else newest.path
+
+
 def _read(file: Path, tariff: Tariff, *, whole: bool) -> SessionSummary:
-    nothing = SessionSummary(file.stem, file, 0, 0)
+    known = SessionSummary(file.stem, file, 0, 0)
     try:
         descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
-        return nothing
+        return known
     try:
         found = os.fstat(descriptor)
         known = SessionSummary(file.stem, file, found.st_size, found.st_mtime_ns)
         if not stat.S_ISREG(found.st_mode):
             return known
-        if whole or found.st_size <= END:
-            with os.fdopen(os.dup(descriptor), "rb") as content:
-                return _of_whole(content.read(), known, tariff)
-        return _of_ends(descriptor, known)
-    except OSError:
-        return nothing
+        ends = None if whole or found.st_size <= WHOLE else _of_ends(descriptor, known)
+        return _of_whole(_content(descriptor), known, tariff) if ends is None else ends
+    except (OSError, ValueError, RecursionError):  # one file never hides the others
+        return known
     finally:
         os.close(descriptor)
+
+
+def _content(descriptor: int) -> bytes:
+    with os.fdopen(os.dup(descriptor), "rb") as file:
+        return file.read()
 
 
 def _of_whole(content: bytes, known: SessionSummary, tariff: Tariff) -> SessionSummary:
@@ -170,6 +200,7 @@ def _of_whole(content: bytes, known: SessionSummary, tariff: Tariff) -> SessionS
         known,
         title=titles.best(graph.position),
         first_prompt=titles.first_prompt,
+        active=_last_moment(r for r in reversed(parsed.records) if r.in_chain),
         status=status_of(view),
         branches=len(prompt_tree(graph).tips),
         cost_usd=tariff.cost(graph),
@@ -183,6 +214,14 @@ def _of_whole(content: bytes, known: SessionSummary, tariff: Tariff) -> SessionS
     )
 
 
+def _last_moment(newest_first: Iterable[Record] | Iterable[_Line]) -> float:
+    for each in newest_first:
+        moment = moment_at(each.timestamp)
+        if moment is not None:
+            return moment.timestamp()
+    return 0.0
+
+
 class _Places:
     """Where the records of a session say that they were written, and where they come from."""
 
@@ -192,27 +231,44 @@ class _Places:
     def see(self, line: _Line) -> None:
         """Take in a record of the conversation, in file order."""
         if line.cwd:
-            self.first = self.first or line.cwd
-            self.last = line.cwd
+            self.last = encodable(line.cwd)
+            self.first = self.first or self.last
         if line.git_branch is not None:
-            self.branch = line.git_branch
+            self.branch = encodable(line.git_branch)
         if line.forked is not None:
-            self.forked_from = self.forked_from or line.forked.session_id
+            self.forked_from = self.forked_from or encodable(line.forked.session_id)
 
 
 # From head and tail
+
+
+@dataclass(frozen=True, slots=True)
+class _Tail:
+    lines: list[_Line]
+    raws: list[bytes]
+    """The bytes of each line."""
+    status: Status
+
 
 _Read: TypeAlias = tuple[list[_Line], list[bytes]]
 """Lines as decoded, and the bytes of each."""
 
 
-def _of_ends(descriptor: int, known: SessionSummary) -> SessionSummary:
+def _of_ends(descriptor: int, known: SessionSummary) -> SessionSummary | None:
+    """None when the ends do not say how the session stands."""
     titles = Titles()
-    head = _head(descriptor, titles)
-    tail, raws = _tail(descriptor, known.size)
+    if known.size <= END:
+        found = _tail(descriptor, known.size, aside=False)
+        head = _beginning(found, titles)
+    else:
+        head = _head(descriptor, titles)
+        found = _tail(descriptor, known.size, aside=_is_aside(head))
+    if found is None:
+        return None
+    tail, status = found.lines, found.status
     talk = [line for line in head if line.type in CHAIN_TYPES]
-    end = [here for here, line in enumerate(tail) if line.type in CHAIN_TYPES]
-    ours = [here for here in end if not tail[here].sidechain]
+    end = [line for line in tail if line.type in CHAIN_TYPES]
+    ours = [line for line in end if not line.sidechain]
     named = [line for line in (*head, *tail) if line.type not in CHAIN_TYPES]
     if not talk and not end and not any(line.type in METADATA_TYPES for line in named):
         return known
@@ -220,13 +276,14 @@ def _of_ends(descriptor: int, known: SessionSummary) -> SessionSummary:
         if line.type in NAMING:
             titles.name(line.type or "", line.naming, line.leaf)
     places = _Places()
-    for line in (*(line for line in talk if not line.sidechain), *(tail[h] for h in ours[-1:])):
+    for line in (*(line for line in talk if not line.sidechain), *ours[-1:]):
         places.see(line)
     return msgspec.structs.replace(
         known,
         title=titles.best({line.uuid for line in (*head, *tail) if line.uuid}),
         first_prompt=titles.first_prompt,
-        status=last_turn(parse_record(raws[here]) for here in reversed(ours)),
+        active=_last_moment(reversed(end)),
+        status=status,
         cwd=places.first,
         last_cwd=places.last,
         git_branch=places.branch,
@@ -243,8 +300,8 @@ def _head(descriptor: int, titles: Titles) -> list[_Line]:
     while not titles.first_prompt:
         stop = block.find(b"\n", start)
         if stop < 0:
-            more = os.pread(descriptor, MOST_HEAD // 4, len(block))
-            if not more or len(block) >= MOST_HEAD:
+            more = os.pread(descriptor, MOST_END // 4, len(block))
+            if not more or len(block) >= MOST_END:
                 return found
             block += more
             continue
@@ -259,13 +316,41 @@ def _head(descriptor: int, titles: Titles) -> list[_Line]:
     return found
 
 
-def _tail(descriptor: int, size: int) -> _Read:
-    length = END
+def _is_aside(head: list[_Line]) -> bool:
+    talk = [line for line in head if line.type in CHAIN_TYPES]
+    return bool(talk) and all(line.sidechain for line in talk)
+
+
+def _beginning(found: _Tail | None, titles: Titles) -> list[_Line]:
+    """The lines up to the first prompt of a file that its tail has whole."""
+    if found is None:
+        return []
+    for here, line in enumerate(found.lines):
+        if line.type == "user":
+            titles.user(parse_record(found.raws[here]))
+            if titles.first_prompt:
+                return found.lines[: here + 1]
+    return found.lines
+
+
+def _tail(descriptor: int, size: int, *, aside: bool) -> _Tail | None:
+    """As many lines of the end as tell how the last turn ended; None when `MOST_END` tell nothing.
+
+    `aside`: the head is the work of a sub-agent, which has no turns of a person.
+    """
+    length = min(END, size)
     while True:
         block = os.pread(descriptor, length, size - length)
-        start = block.find(b"\n") + 1
-        if 0 < start < len(block) or length >= min(MOST_HEAD, size):
-            return _decoded(block[start:].split(b"\n"))
+        start = 0 if length == size else block.find(b"\n") + 1
+        if start or length == size:
+            lines, raws = _decoded(block[start:].split(b"\n"))
+            end = [here for here, line in enumerate(lines) if line.type in CHAIN_TYPES]
+            ours = [here for here in end if not lines[here].sidechain]
+            status = last_turn(parse_record(raws[here]) for here in reversed(ours))
+            if status != "empty" or length == size or (aside and end and not ours):
+                return _Tail(lines, raws, status)
+        if length >= MOST_END:
+            return None
         length = min(length * 4, size)
 
 
@@ -273,7 +358,7 @@ def _decoded(raws: list[bytes]) -> _Read:
     raws = [raw for raw in raws if raw]
     try:
         return [_decoder.decode(raw) for raw in raws], raws
-    except (msgspec.MsgspecError, UnicodeDecodeError):
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         records = [record for raw in raws for record in parse_transcript(raw).records]
         return [_lean(record) for record in records], [record.raw for record in records]
 
@@ -286,7 +371,8 @@ def _lean(record: Record) -> _Line:
         value = data.get(key)
         return value if isinstance(value, str) else None
 
-    line = _Line(record.type, record.uuid, record.sidechain, text("cwd"), text("gitBranch"))
+    line = _Line(record.type, record.uuid, record.timestamp, record.sidechain)
+    line.cwd, line.git_branch = text("cwd"), text("gitBranch")
     line.leaf = text("leafUuid")
     if record.type in NAMING:
         line.custom = text(NAMING[record.type])

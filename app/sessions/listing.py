@@ -28,7 +28,7 @@ _Belongs: TypeAlias = Callable[[SessionSummary], bool]
 def list_sessions(
     places: Places, folder: Path, scope: Scope, tariff: Tariff = UNPRICED
 ) -> list[SessionSummary]:
-    """The sessions of a scope, the one last written to first.
+    """The sessions of a scope, the one in which something was said last first.
 
     Empty files and those of sub-agents are left out, and in a project sessions whose records name
     another folder (cases/B11). Branches and cost of a big file are known once `complete` has
@@ -37,7 +37,7 @@ def list_sessions(
     found: list[SessionSummary] = []
     for data, belongs in _projects(places, folder, scope):
         found += (each for each in list_folder(data, tariff) if belongs(each))
-    return sorted(found, key=lambda each: each.written, reverse=True)
+    return sorted(found, key=lambda each: (each.updated_at, each.written), reverse=True)
 
 
 def _projects(places: Places, folder: Path, scope: Scope) -> Iterator[tuple[Path, _Belongs]]:
@@ -46,13 +46,16 @@ def _projects(places: Places, folder: Path, scope: Scope) -> Iterator[tuple[Path
         yield places.project(folder), _inside((folder,))
         return
     trees = work_trees(folder) or (folder,)
-    readable = tuple(_DIGEST.sub("", project_slug(tree)) for tree in trees)
-    own = _inside(trees)
+    slugs = {project_slug(tree) for tree in trees}
+    readable = tuple(_DIGEST.sub("", slug) for slug in slugs)
+    own, below = _inside(trees), _opened_in(trees)
     for data in sorted(_folders(places.projects)):
         if scope == "all":
             yield data, lambda _: True
-        elif data.name.startswith(readable):
+        elif data.name in slugs:
             yield data, own
+        elif data.name.startswith(readable):  # of a folder in a tree, or of one with a like name
+            yield data, below
 
 
 def _folders(parent: Path) -> list[Path]:
@@ -65,8 +68,7 @@ def _folders(parent: Path) -> list[Path]:
 
 def _inside(folders: Iterable[Path]) -> _Belongs:
     """Whether a session was opened in one of the folders or below; unknown counts as yes."""
-    tops = {str(place) for each in folders for place in (each, os.path.realpath(each))}
-    below = tuple(f"{top.rstrip('/')}/" for top in tops)
+    is_in = _within(folders)
 
     def belongs(each: SessionSummary) -> bool:
         named = [place for place in (each.cwd, each.last_cwd) if place]
@@ -74,10 +76,22 @@ def _inside(folders: Iterable[Path]) -> _Belongs:
             not named
             or each.is_imported
             or each.forked_from
-            or any(place in tops or place.startswith(below) for place in named)
+            or any(is_in(place) for place in named)
         )
 
     return belongs
+
+
+def _opened_in(folders: Iterable[Path]) -> _Belongs:
+    """Whether a session says that it was opened in one of the folders or below."""
+    is_in = _within(folders)
+    return lambda each: is_in(each.cwd)
+
+
+def _within(folders: Iterable[Path]) -> Callable[[str], bool]:
+    tops = {str(place) for each in folders for place in (each, os.path.realpath(each))}
+    below = tuple(f"{top.rstrip('/')}/" for top in tops)
+    return lambda place: place in tops or place.startswith(below)
 
 
 def list_folder(data: Path, tariff: Tariff = UNPRICED) -> Iterator[SessionSummary]:
@@ -123,19 +137,27 @@ def complete(
 
     Yields each session that is known exactly now and was not before.
     """
-    projects: defaultdict[Path, dict[str, SessionSummary]] = defaultdict(dict)
+    known: list[SessionSummary] = []
     try:
         for each in summaries:
             found = each if each.is_exact else exact(each.path, tariff)
-            if each.status == "open":  # it grows on: what is known now is of no use later
+            if each.status == "open":
                 found = msgspec.structs.replace(found, status="open")
-            else:
-                projects[each.path.parent][each.path.name] = found
+            known.append(found)
             if found is not each and found.is_exact:
                 yield found
     finally:
-        for data, found in projects.items():
-            _remember(data, tariff, found)
+        remember(known, tariff)
+
+
+def remember(summaries: Iterable[SessionSummary], tariff: Tariff = UNPRICED) -> None:
+    """Keep what is known of the sessions, so that the next list need not read them."""
+    projects: defaultdict[Path, dict[str, SessionSummary]] = defaultdict(dict)
+    for each in summaries:
+        if each.status != "open":  # it grows on: what is known now is of no use later
+            projects[each.path.parent][each.path.name] = each
+    for data, found in projects.items():
+        _remember(data, tariff, found)
 
 
 def _remember(data: Path, tariff: Tariff, found: dict[str, SessionSummary]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from app.errors import ReverieError, SessionNotFound
+from app.plain_text import encodable
 from app.sessions.ownership import claim
 from app.sessions.records import Record, new_record
 from app.sessions.summary import LONGEST_TITLE
@@ -13,7 +14,7 @@ from app.storage.local import FileLog
 
 def title_record(session_id: str, title: str) -> Record:
     """The record that names a session. Raises `ReverieError` for a title without a letter."""
-    text = " ".join(title.split())[:LONGEST_TITLE]
+    text = encodable(" ".join(title.split()))[:LONGEST_TITLE]
     if not text:
         raise ReverieError("A title needs at least one letter.", kept="The old one stays.")
     return new_record({"type": "custom-title", "customTitle": text, "sessionId": session_id})

@@ -86,9 +86,13 @@ def claim(transcript: Path, kept: str) -> Ownership:
         ) from error
     if isinstance(owner, Ownership):
         return owner
-    ours = owner.pid == os.getpid()
-    where = "in this window" if ours else f"in another process ({owner.pid})"
-    raise ReverieError(f"The session {transcript.stem} is open {where}.", kept=kept)
+    raise ReverieError(f"The session {transcript.stem} is open {_where(owner)}.", kept=kept)
+
+
+def _where(holder: Holder) -> str:
+    if holder.pid == os.getpid():
+        return "in this window"
+    return f"in another process ({holder.pid})" if holder.pid else "in another process"
 
 
 def holder_of(transcript: Path) -> Holder | None:

@@ -76,10 +76,37 @@ class Query:
                 yield content[start:end]
 
 
+_ALIKE = {"ς": "σ", "ẞ": "ß", "\u2126": "ω", "\u212b": "å", "µ": "μ"}
+"""Letters that people take for the same, beside those that are the capitals of others."""
+
+
+class _Folding(dict[int, int]):
+    """Each character without its case.
+
+    Only such as `_cases` leads back to; above all none but ASCII becomes ASCII (`İ` no `i`),
+    since of that the bytes of a line are asked.
+    """
+
+    def __missing__(self, code: int) -> int:
+        character = chr(code)
+        lower = _ALIKE.get(character) or character.lower()
+        known = len(lower) == 1 and character in _cases(lower)
+        self[code] = ord(lower) if known else code
+        return self[code]
+
+
+_folding = _Folding()
+
+
 def _fold(text: str) -> str:
     """The text without case, character by character, so that places stay what they are."""
-    lowered = text.lower()
-    return lowered if len(lowered) == len(text) else "".join(c.lower()[:1] for c in text)
+    return text.lower() if text.isascii() else text.translate(_folding)
+
+
+def _cases(character: str) -> set[str]:
+    """All that a character without case may stand for."""
+    alike = {other for other, same in _ALIKE.items() if same == character}
+    return {character, character.upper(), *alike}
 
 
 def _runs(word: str) -> list[str]:
@@ -95,7 +122,7 @@ def _needles(words: tuple[str, ...]) -> tuple[bytes, ...]:
     if not words:
         return ()
     start = max(words, key=len)[:2]
-    cases = itertools.product(*({c.lower(), c.upper(), c} for c in start))
+    cases = itertools.product(*(_cases(c) for c in start))
     forms = {form for each in cases for form in _json_forms("".join(each))}
     return tuple(sorted(form.encode("utf-8", "surrogatepass").lower() for form in forms))
 
@@ -112,15 +139,21 @@ def _utf16(text: str) -> Iterator[int]:
     return (int.from_bytes(data[i : i + 2], "big") for i in range(0, len(data), 2))
 
 
-def search_sessions(sessions: Iterable[SessionSummary], text: str) -> Iterator[Hit]:
-    """Hits in titles and first prompts, then in full texts, session by session."""
+def search_sessions(
+    sessions: Iterable[SessionSummary], text: str, missed: set[Path] | None = None
+) -> Iterator[Hit]:
+    """Hits in titles and first prompts, then in full texts, session by session.
+
+    Transcripts that could not be read to their end are put into `missed`.
+    """
     query, known = Query(text), list(sessions)
+    missed = set() if missed is None else missed
     for session in known:
         hit = search_title(session, query)
         if hit is not None:
             yield hit
     for session in known:
-        yield from search_text(session, query)
+        yield from search_text(session, query, missed)
 
 
 def search_title(session: SessionSummary, query: Query) -> Hit | None:
@@ -132,32 +165,43 @@ def search_title(session: SessionSummary, query: Query) -> Hit | None:
     return None
 
 
-def search_text(session: SessionSummary, query: Query, most: int = MOST_HITS) -> Iterator[Hit]:
-    """Hits in a session's messages in file order, at most so many; a file that is gone has none."""
+def search_text(
+    session: SessionSummary, query: Query, missed: set[Path], *, most: int = MOST_HITS
+) -> Iterator[Hit]:
+    """Hits in a session's messages in file order, at most so many.
+
+    A file that is gone has none; one that cannot be read to its end is put into `missed`.
+    """
     found = 0
-    for line in _candidates(session.path, query):
-        for record in parse_transcript(line).records:
-            hit = _hit_in(session, record, query)
-            if hit is not None:
-                yield hit
-                found += 1
-                if found == most:
-                    return
+    try:
+        for line in _candidates(session.path, query):
+            for record in parse_transcript(line).records:
+                hit = _hit_in(session, record, query, missed)
+                if hit is not None:
+                    yield hit
+                    found += 1
+                    if found == most:
+                        return
+    except FileNotFoundError:
+        return
+    except OSError:
+        missed.add(session.path)
 
 
 def _candidates(file: Path, query: Query) -> Iterator[bytes]:
-    try:
-        with file.open("rb") as content:
-            while block := content.read(_BLOCK):
-                yield from query.lines(block + content.readline())
-    except OSError:
-        return
+    with file.open("rb") as content:
+        while block := content.read(_BLOCK):
+            yield from query.lines(block + content.readline())
 
 
-def _hit_in(session: SessionSummary, record: Record, query: Query) -> Hit | None:
+def _hit_in(session: SessionSummary, record: Record, query: Query, missed: set[Path]) -> Hit | None:
     if record.sidechain:
         return None
-    seen = list(seen_texts(record))
+    try:
+        seen = list(seen_texts(record))
+    except (ValueError, RecursionError):  # what one record hides does not hide the others
+        missed.add(session.path)
+        return None
     if not query.holds("\n".join(text for _, text in seen)):
         return None
     for role, text in seen:

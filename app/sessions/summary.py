@@ -11,6 +11,7 @@ from typing import cast
 
 import msgspec
 
+from app.plain_text import encodable
 from app.sessions.codec import Parsed
 from app.sessions.graph import MessageGraph
 from app.sessions.prompts import text_of, typed_text, user_kind
@@ -99,8 +100,13 @@ def _usage_of(record: Record) -> JsonObject | None:
 
 def moment_of(record: Record) -> datetime | None:
     """When a record says it was written, None when it does not."""
+    return moment_at(record.timestamp)
+
+
+def moment_at(timestamp: str | None) -> datetime | None:
+    """The moment that a record's timestamp names, None when it names none."""
     try:
-        moment = datetime.fromisoformat(record.timestamp or "")
+        moment = datetime.fromisoformat(timestamp or "")
     except ValueError:
         return None
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
@@ -133,7 +139,7 @@ class Titles:
         if kind == "prompt":
             text = " ".join(typed_text(data).split())
             if not text.startswith(_NO_TITLES):
-                self.first_prompt = text or "(picture)"
+                self.first_prompt = encodable(text) or "(picture)"
         elif kind == "echo" and not self._command:
             found = _COMMAND.search(text_of(data))
             self._command = found[1].strip() if found else ""
@@ -152,7 +158,7 @@ class Titles:
             or self.first_prompt
             or self._command
         )
-        return " ".join(title.split())[:LONGEST_TITLE]
+        return encodable(" ".join(title.split()))[:LONGEST_TITLE]
 
 
 NAMING = {

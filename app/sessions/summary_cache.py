@@ -17,7 +17,7 @@ from app.sessions.glance import SessionSummary
 
 CACHE_FILE = "catalogue.json"
 MOST_BYTES = 64 << 20
-_FORM = 1
+_FORM = 2
 """Counted up whenever a summary means something else than before."""
 
 
@@ -40,7 +40,7 @@ def read_cache(folder: Path, tariff: str) -> dict[str, SessionSummary]:
     """The known summaries of a project's data folder by file name; none where prices changed."""
     try:
         cache = _decoder.decode(read_small(folder / CACHE_FILE, MOST_BYTES))
-    except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
+    except (OSError, ValueError, RecursionError):
         return {}
     if (cache.form, cache.tariff) != (_FORM, tariff):
         return {}
@@ -49,8 +49,8 @@ def read_cache(folder: Path, tariff: str) -> dict[str, SessionSummary]:
 
 def write_cache(folder: Path, tariff: str, summaries: Iterable[SessionSummary]) -> None:
     """Replace what is known about a project; one that cannot be written is done without."""
-    content = msgspec.json.encode(_Cache(_FORM, tariff, list(summaries)), enc_hook=str)
     try:
+        content = msgspec.json.encode(_Cache(_FORM, tariff, list(summaries)), enc_hook=str)
         write_private(folder / CACHE_FILE, content)
-    except StorageError:
+    except (StorageError, ValueError):  # as where the folder's own name is not UTF-8
         return

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import json
 import os
+import resource
+import signal
 from pathlib import Path
 
 import pytest
@@ -141,6 +143,54 @@ def test_an_export_overwrites_nothing_unasked(offline: Cli) -> None:
     target.symlink_to(offline.project / "elsewhere.md")
     assert offline.run(*words).code == 1
     assert offline.run("sessions", "export", file.stem, "--output", "no/such/x.md").code == 1
+
+
+def test_an_export_that_finds_no_room_says_so(offline: Cli) -> None:
+    file = keep(offline, here(offline).talk("hi", "x" * 100_000))
+    target = offline.project / "talk.md"
+    words = ("sessions", "export", file.stem, "--output", "talk.md")
+
+    def small_files() -> None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))
+
+    done = offline.run(*words, preexec_fn=small_files)
+    assert (done.code, len(done.told), list(offline.project.iterdir())) == (1, 1, [])
+    assert f"{target} could not be written: File too large." in done.err
+
+
+def test_one_strange_file_hides_no_other(offline: Cli) -> None:
+    keep(offline, here(offline, 1).talk("hi", "needle"))
+    lone = here(offline, 2).talk("hi")
+    lone.lines.append('{"type":"custom-title","customTitle":"\\ud800 lone"}')
+    keep(offline, lone)
+    deep = here(offline, 3).talk("hi", "needle")
+    for depth in (600, 980, 5_000):
+        nest = "[" * depth + "]" * depth
+        deep.lines.append(
+            f'{{"type":"user","uuid":"d{depth}","x":{nest},"message":{{"content":"needle"}}}}'
+        )
+    file = keep(offline, deep.says("more"))
+    listed = offline.run("sessions", "list", "--json").json["sessions"]
+    assert sorted(each["title"] for each in listed) == ["hi", "hi", "\ufffd lone"]
+    assert offline.run("sessions", "list").code == 0
+    found = offline.run("sessions", "search", "needle", "--json")
+    assert (found.code, len(found.json["sessions"])) == (0, 2)
+    for action in ("show", "tree", "export"):
+        done = offline.run("sessions", action, file.stem)
+        assert (done.code, done.err) == (0, ""), action
+    assert "fault" not in offline.run("sessions", "export", file.stem, "--format", "json").err
+
+
+def test_one_id_of_two_projects_is_thrown_away_twice_and_lost_never(offline: Cli) -> None:
+    ours = keep(offline, here(offline, 1).talk("ours"))
+    theirs = keep(offline, Made(1, "/elsewhere").talk("theirs"), folder=Path("/elsewhere"))
+    before = {file: file.read_bytes() for file in (ours, theirs)}
+    assert offline.run("sessions", "rm", str(ours), str(theirs), str(ours)).code == 1
+    assert not ours.exists() and not theirs.exists()
+    for _ in before:
+        assert offline.run("sessions", "restore", ours.stem).code == 0
+    assert {file: file.read_bytes() for file in before} == before
 
 
 def message(role: str, block: dict[str, str]) -> dict[str, object]:

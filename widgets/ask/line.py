@@ -19,7 +19,8 @@ class LineBox(Vertical):
     """Asks for a line; `purpose` tells its asker what it was for."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "give_up", "Cancel", id="line.cancel")
+        Binding("enter", "send", "Send", id="line.send"),
+        Binding("escape", "give_up", "Cancel", id="line.cancel"),
     ]
 
     class Given(Message):
@@ -35,6 +36,7 @@ class LineBox(Vertical):
         self.purpose = purpose
         self._label = label
         self._secret = secret
+        self._answered = False
 
     def holds_against(self, other: Widget) -> bool:
         """Whether the line stays although another question waits: only beside its own."""
@@ -52,9 +54,14 @@ class LineBox(Vertical):
         """A key of the box was pressed in its line."""
         await self.run_action(action)
 
-    def on_input_submitted(self, message: Input.Submitted) -> None:
-        message.stop()
-        self.post_message(self.Given(self.purpose, message.value))
+    def action_send(self) -> None:
+        self._answer(self.query_one(Input).value)
 
     def action_give_up(self) -> None:
-        self.post_message(self.Given(self.purpose, None))
+        self._answer(None)
+
+    def _answer(self, text: str | None) -> None:
+        """The first answer counts; keys that follow at once find the box on its way out."""
+        if not self._answered:
+            self._answered = True
+            self.post_message(self.Given(self.purpose, text))

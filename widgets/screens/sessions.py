@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -12,6 +13,7 @@ from textual.containers import Horizontal
 from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import Input, Static
+from textual.worker import Worker, WorkerError
 
 from app.errors import ReverieError
 from app.sessions.glance import SessionSummary
@@ -25,6 +27,7 @@ from widgets.looks import glyphs_of
 from widgets.notices import NoticeRows
 from widgets.screens.dialogs.help import HelpScreen, key_sections
 from widgets.sessions.rows import Row
+from widgets.sessions.search_line import SearchLine
 from widgets.sessions.session_list import SessionList
 
 if TYPE_CHECKING:
@@ -39,6 +42,8 @@ REDRAWN = 0.1
 """Seconds between two drawings of what is found out in the background."""
 LIST_ACTIONS = frozenset({"rename", "export", "trash", "undo", "close", "scope", "move", "page"})
 """What keys do to the list."""
+AT_ONCE = frozenset({"close", "help", "scope"})
+"""What keys do that need no list."""
 FOOT = ("open", "scope", "rename", "export", "trash", "back")
 """The keys that the last line names."""
 
@@ -50,10 +55,10 @@ class SessionScreen(Screen[Path | None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "open", "Open", id="sessions.open"),
         Binding("tab", "scope", "Scope", id="sessions.scope"),
-        Binding("ctrl+t", "rename", "Rename", id="sessions.rename", priority=True),
-        Binding("ctrl+x", "export", "Export", id="sessions.export", priority=True),
-        Binding("ctrl+d", "trash", "Trash", id="sessions.trash", priority=True),
-        Binding("ctrl+z", "undo", "Undo trash", id="sessions.undo", priority=True),
+        Binding("ctrl+t", "rename", "Rename", id="sessions.rename"),
+        Binding("ctrl+x", "export", "Export", id="sessions.export"),
+        Binding("ctrl+d", "trash", "Trash", id="sessions.trash"),
+        Binding("ctrl+z", "undo", "Undo trash", id="sessions.undo"),
         Binding("up", "move(-1)", "Before", id="sessions.before"),
         Binding("down", "move(1)", "Next", id="sessions.next"),
         Binding("pageup", "page(-1)", "Page up", id="sessions.page_up"),
@@ -71,22 +76,27 @@ class SessionScreen(Screen[Path | None]):
         self._desk = controller.sessions
         self._scope: Scope = "project"
         self._found: list[SessionSummary] = []
+        self._sought = ""
+        """The text in the line when it was looked at last."""
         self._hits: dict[Path, Hit] | None = None
         """By transcript; None while nothing is sought."""
+        self._titled: set[Path] = set()
+        """Those whose title or first prompt holds what is sought: they come first."""
         self._exact: dict[Path, SessionSummary] = {}
         """What was found out since the list was read."""
+        self._reader: Worker[None] | None = None
         self._waits = False
-        self._gone: list[str] = []
-        """Ids of what was thrown away here, last one last."""
+        self._gone: list[tuple[str, str]] = []
+        """Ids of what was thrown away here and what was said of it, last one last."""
+        self._renamed: SessionSummary | None = None
+        """The session whose new title is asked for."""
         self._reading = self._searching = False
 
     def compose(self) -> ComposeResult:
         yield Static(id="sessions-head")
         with Horizontal(id="sessions-query"):
             yield Static(Content(f"{glyphs_of(self.app).prompt} "), id="sessions-mark")
-            field = Input(placeholder="search titles and texts", compact=True)
-            field.cursor_blink = False
-            yield field
+            yield SearchLine(self, self, "sessions.", placeholder="search titles and texts")
         yield SessionList(self._controller.here.clock)
         yield NoticeRows()
         yield Static(id="sessions-foot")
@@ -97,9 +107,9 @@ class SessionScreen(Screen[Path | None]):
         return self.query_one(SessionList)
 
     @property
-    def field(self) -> Input:
+    def field(self) -> SearchLine:
         """What is sought."""
-        return self.query_one("#sessions-query Input", Input)
+        return self.query_one(SearchLine)
 
     def on_mount(self) -> None:
         self.field.focus()
@@ -116,7 +126,7 @@ class SessionScreen(Screen[Path | None]):
     # What is listed
 
     def _list(self) -> None:
-        self.run_worker(self._read(), group="list", exclusive=True)
+        self._reader = self.run_worker(self._read(), group="list", exclusive=True)
 
     async def _read(self) -> None:
         self._reading = True
@@ -124,7 +134,8 @@ class SessionScreen(Screen[Path | None]):
         self._found, self._exact = await self._desk.list(self._scope), {}
         self._reading = False
         self._seek()
-        await self._desk.complete(self._found, self._known)
+        complete = self._desk.complete(self._found, self._known)
+        self.run_worker(complete, group="complete", exclusive=True)
 
     def _known(self, session: SessionSummary) -> None:
         """A session's branches and cost have been found out; many such are drawn at once."""
@@ -139,33 +150,43 @@ class SessionScreen(Screen[Path | None]):
         self._draw()
 
     @on(Input.Changed, "#sessions-query Input")
-    def _typed(self) -> None:
-        self.rows.choose_first()
-        self._seek()
+    def _follow(self) -> None:
+        """Seek what stands in the line now."""
+        if self._is_there and self.field.value != self._sought:
+            self._sought = self.field.value
+            self.rows.choose_first()
+            self._seek()
 
     def _seek(self) -> None:
-        text = self.field.value
-        if text.strip() and not self._reading:
-            self.run_worker(self._search(text), group="search", exclusive=True)
-            return
+        """What titles hold is known at once, what was said takes a while."""
+        text = self._sought
         self.workers.cancel_group(self, "search")
-        self._searching = False
-        self._hits = {} if text.strip() else None
+        self._searching = bool(text.strip()) and not self._reading
+        found = self._desk.search_titles(self._found, text) if self._searching else []
+        self._hits = {hit.path: hit for hit in found} if text.strip() else None
+        self._titled = {hit.path for hit in found}
+        if self._searching:
+            self.run_worker(self._search(text), group="search", exclusive=True)
         self._draw()
 
     async def _search(self, text: str) -> None:
-        self._hits, self._searching = {}, True
-        async for hits in self._desk.search(self._found, text):
-            for hit in hits:
-                known = self._hits.get(hit.path)
-                if known is None or known.role == "title":
-                    self._hits[hit.path] = hit
+        missed: set[Path] = set()
+        async for hits in self._desk.search(self._found, text, missed):
+            self._hits = {**(self._hits or {}), **{hit.path: hit for hit in hits}}
             self._draw()
         self._searching = False
         self._draw()
+        if missed:
+            names = ", ".join(sorted(file.stem for file in missed))
+            self._controller.notice(f"Not all of these could be searched: {names}.", "warning")
+
+    @property
+    def _is_there(self) -> bool:
+        """Not so before it is made and while it is taken apart, when late news still come."""
+        return self.is_mounted and self in self.app.screen_stack
 
     def _draw(self) -> None:
-        if not self.is_mounted:
+        if not self._is_there:
             return
         hits, current, own = self._hits, self._desk.current, self._scope == "project"
         rows = [
@@ -175,7 +196,7 @@ class SessionScreen(Screen[Path | None]):
                 each.session_id == current,
                 "" if own else home_relative(each.cwd),
             )
-            for each in self._found
+            for each in sorted(self._found, key=lambda each: each.path not in self._titled)
             if hits is None or each.path in hits
         ]
         self.rows.show(rows, "first prompt" if own else "folder", self._empty())
@@ -208,9 +229,15 @@ class SessionScreen(Screen[Path | None]):
 
     # Keys
 
-    @on(Input.Submitted, "#sessions-query Input")
-    def _submitted(self) -> None:
-        self.action_open()
+    async def press(self, action: str) -> None:
+        """A key of the list was pressed; what was typed before it counts first."""
+        if not self.is_current:
+            return
+        self._follow()
+        if action not in AT_ONCE and self._reader is not None:
+            with contextlib.suppress(WorkerError):  # the list that the key before made
+                await self._reader.wait()
+        await self.run_action(action)
 
     @on(SessionList.Opened)
     def _clicked(self) -> None:
@@ -253,20 +280,22 @@ class SessionScreen(Screen[Path | None]):
         row = self.rows.chosen
         if row is None:
             return
+        self._renamed = row.session
         box = LineBox("rename", "New title:")
         await self.mount(box, before="#sessions-foot")
         line = box.query_one(Input)
         line.value = row.session.title
-        line.cursor_position = len(line.value)
-        self._renamed = row.session
+        line.select_all()
 
     @on(LineBox.Given)
     async def _named(self, message: LineBox.Given) -> None:
         await self.query_one(LineBox).remove()
         self.field.focus()
-        if message.text and message.text != self._renamed.title:
+        named, self._renamed = self._renamed, None
+        if named is not None and message.text and message.text != named.title:
+            self.rows.choose(named.path)
             try:
-                await self._desk.rename(self._renamed.path, message.text)
+                await self._desk.rename(named.path, message.text)
             except ReverieError as error:
                 self._controller.notice(str(error), "error")
             self._list()
@@ -292,20 +321,31 @@ class SessionScreen(Screen[Path | None]):
         except ReverieError as error:
             self._controller.notice(str(error), "error")
             return
-        self._gone.append(gone.session_id)
         words = f"“{row.session.title}” is in the trash.  {hint(self, 'sessions.undo', 'Undo')}"
+        self._gone.append((gone.session_id, words))
         self._controller.notice(words)
+        self._found = [each for each in self._found if each.path != row.session.path]
+        self._draw()
+        self.rows.hold()
         self._list()
 
     async def action_undo(self) -> None:
         """Take back what was thrown away last."""
         if not self._gone:
             return
+        session_id, words = self._gone.pop()
         try:
-            await self._desk.restore(self._gone.pop())
+            self.rows.choose(await self._desk.restore(session_id))
         except ReverieError as error:
             self._controller.notice(str(error), "error")
+        else:
+            self._withdraw(words)
         self._list()
+
+    def _withdraw(self, words: str) -> None:
+        for notice in self._controller.state.notices:
+            if notice.text == words:
+                self._controller.notices.dismiss(notice.id)
 
     @on(NoticeRows.Read)
     def _notice_read(self, message: NoticeRows.Read) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from rich.segment import Segment
 from rich.style import Style
@@ -32,6 +33,10 @@ class SessionList(ScrollView, can_focus=False):
         self._clock = clock
         self._rows: Sequence[Row] = ()
         self._chosen = 0
+        self._wanted: Path | None = None
+        """The transcript under the cursor, or that it waits for."""
+        self._on_top = False
+        """The cursor stays on the first row, whatever comes."""
         self._text_name = ""
         self._empty = ""
 
@@ -43,25 +48,41 @@ class SessionList(ScrollView, can_focus=False):
     def show(self, rows: Sequence[Row], text_name: str, empty: str) -> None:
         """Show other rows; `empty` is said where there are none."""
         self._text_name = text_name
-        before = self.chosen
         self._rows, self._empty = rows, empty
         paths = [row.session.path for row in rows]
-        known = before is not None and before.session.path in paths
-        if before is not None and known:
-            self._chosen = paths.index(before.session.path)
+        if self._on_top:
+            self._chosen = 0
+        elif self._wanted in paths:
+            self._chosen = paths.index(self._wanted)
         else:
             self._chosen = min(self._chosen, max(len(rows) - 1, 0))
+            if self._wanted is None:
+                self.hold()
         self._fit()
 
     def choose_first(self) -> None:
-        """Put the cursor on the first row."""
-        self._chosen = 0
+        """Put the cursor on the first row, where it stays until it is moved."""
+        self._on_top, self._chosen = True, 0
         self._fit()
+
+    def choose(self, transcript: Path) -> None:
+        """Put the cursor on a session, now or as soon as it is in the list."""
+        self._on_top, self._wanted = False, transcript
+        paths = [row.session.path for row in self._rows]
+        if transcript in paths:
+            self._chosen = paths.index(transcript)
+            self._fit()
+
+    def hold(self) -> None:
+        """Let the cursor go with the row that it is on."""
+        row = self.chosen
+        self._on_top, self._wanted = False, None if row is None else row.session.path
 
     def move(self, step: int) -> None:
         """Move the cursor by so many rows."""
         if self._rows:
             self._chosen = min(max(self._chosen + step, 0), len(self._rows) - 1)
+            self.hold()
             self._fit()
 
     @property
@@ -144,4 +165,5 @@ class SessionList(ScrollView, can_focus=False):
         if index == self._chosen and event.chain > 1:
             self.post_message(self.Opened())
         self._chosen = index
+        self.hold()
         self.refresh()

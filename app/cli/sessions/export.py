@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 
 from app.cli.output import json_text, print_bytes, print_json, print_lines
 from app.cli.transcript import Transcript
-from app.errors import ReverieError, StorageError
-from app.paths import write_private
+from app.errors import ReverieError
+from app.paths import create_private, write_private
 from app.sessions.export import markdown_of
 
 FORMATS = ("markdown", "json", "jsonl")
@@ -49,7 +48,13 @@ def _content(transcript: Transcript, form: str) -> bytes:
             "title": transcript.title,
             "records": [record.data for record in records],
         }
-        return f"{json_text(document, indent=2)}\n".encode()
+        try:
+            return f"{json_text(document, indent=2)}\n".encode()
+        except RecursionError:
+            raise ReverieError(
+                "A record of this session is nested too deeply to be written in this form.",
+                todo="Take --format jsonl, which gives the records as they are.",
+            ) from None
     view = transcript.view
     return markdown_of(view.graph, view.leaf, transcript.title).encode("utf-8", "replace")
 
@@ -59,14 +64,10 @@ def _write(file: Path, content: bytes, *, force: bool) -> None:
         write_private(file, content)
         return
     try:
-        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+        create_private(file, content)
     except FileExistsError:
         raise ReverieError(
             f"{file} is there already.",
             kept="It was not changed.",
             todo="Choose another name, or overwrite it with --force.",
         ) from None
-    except OSError as error:
-        raise StorageError(f"{file} could not be written: {error.strerror or error}.") from error
-    with os.fdopen(descriptor, "wb") as target:
-        target.write(content)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from pathlib import Path
 
-from app.cli.output import JsonObject, print_json, print_lines
+from app.cli.output import JsonObject, note, print_json, print_lines
 from app.errors import UsageError
 from app.installation import Installation, Options
 from app.models.spending import tariff_of
 from app.plain_text import cut
 from app.sessions.glance import SessionSummary
-from app.sessions.listing import Scope, complete, list_sessions
+from app.sessions.listing import Scope, complete, list_sessions, remember
 from app.sessions.search import Hit, Query, search_sessions
 
 _NOTHING = {
@@ -30,6 +31,7 @@ def show_list(here: Installation, scope: Scope, *, as_json: bool) -> int:
         print_lines(_NOTHING[scope])
     else:
         print_lines(*(_row(each, with_folder=scope != "project") for each in found))
+        remember(found, tariff)
     return 0
 
 
@@ -73,22 +75,31 @@ def show_hits(here: Installation, text: str, scope: Scope, *, as_json: bool) -> 
         raise UsageError("Give a word to search for.")
     tariff = tariff_of(here.settings(Options()).settings)
     found = list_sessions(here.places, here.folder, scope, tariff)
+    missed: set[Path] = set()
     if as_json:
-        print_json({"sessions": _with_hits(here, found, text)})
-        return 0
+        print_json({"sessions": _with_hits(here, found, text, missed)})
+    else:
+        _print_hits(found, text, missed)
+    for file in sorted(missed):
+        note(f"{file} could not be searched to its end.")
+    return 0
+
+
+def _print_hits(found: list[SessionSummary], text: str, missed: set[Path]) -> None:
     titles = {each.path: each.title for each in found}
     count = 0
-    for hit in search_sessions(found, text):
+    for hit in search_sessions(found, text, missed):
         count += 1
         print_lines(f"{hit.session_id}  {cut(titles[hit.path], 30):<30}  {hit.role}: {hit.snippet}")
     if not count:
         print_lines(f"No session here holds “{text}”.")
-    return 0
 
 
-def _with_hits(here: Installation, found: list[SessionSummary], text: str) -> list[JsonObject]:
+def _with_hits(
+    here: Installation, found: list[SessionSummary], text: str, missed: set[Path]
+) -> list[JsonObject]:
     hits: dict[str, list[Hit]] = {}
-    for hit in search_sessions(found, text):
+    for hit in search_sessions(found, text, missed):
         hits.setdefault(str(hit.path), []).append(hit)
     holding = [each for each in found if str(each.path) in hits]
     return [

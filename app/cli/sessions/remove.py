@@ -34,7 +34,7 @@ def remove(here: Installation, names: list[str], *, as_json: bool) -> int:
 
 def bring_back(here: Installation, session_id: str, *, as_json: bool) -> int:
     """Put a session back where it was; returns the exit code."""
-    file = restore(here.places.projects, session_id)
+    file = restore(here.places.projects, session_id, here.clock.now().timestamp())
     if as_json:
         print_json({"session_id": session_id, "path": str(file)})
     else:

@@ -68,3 +68,12 @@ def test_what_people_did_beside_prompts_is_noted() -> None:
     assert text.startswith("# Untitled session\n\n*Command: /model*\n\n")
     assert "what is it\n\n*(picture)*\n\n*Interrupted.*\n\n## Prompt\n\nand then" in text
     assert "meta" not in text
+
+
+def test_what_is_nested_too_deeply_is_said_so() -> None:
+    inner: list[object] = []
+    for _ in range(450):
+        inner = [inner]
+    made = Made().user("go").calls("t1", "Bash", command=inner).says("Done.")
+    text = markdown(made)
+    assert "**Bash**" in text and text.endswith("Done.\n")

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from app.agent.compaction import context_tokens
+from app.config import Settings
 from app.models.provider import MessageEnded, Usage
+from app.models.spending import spent
 from app.sessions.codec import parse_transcript
 from app.sessions.fork import fork_records
 from app.sessions.graph import open_view
@@ -89,4 +91,6 @@ async def test_a_fork_of_a_compacted_session_is_as_small_as_its_source(tmp_path:
     forked = fork_records(view.graph, view.leaf, session_id=NEW, title="", new_uuid=counter())  # pyright: ignore[reportArgumentType] - a plain function
     sent = str(request_view(view.graph, view.leaf).messages)
     assert "Short." in sent, "a turn is kept"
-    assert context_tokens(open_view(forked), caller) == context_tokens(view, caller)
+    fork = open_view(forked)
+    assert context_tokens(fork, caller) == context_tokens(view, caller)
+    assert spent(fork.graph, Settings()) == (Usage(), 0.0), "its copies are paid for already"

@@ -3,14 +3,15 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from app.config import ModelPrice, Settings
 from app.models.spending import tariff_of
 from app.paths import Places
 from app.sessions import listing
-from app.sessions.glance import END, UNPRICED
-from app.sessions.listing import Scope, complete, list_sessions
+from app.sessions.glance import END, UNPRICED, summarise
+from app.sessions.listing import Scope, complete, list_sessions, remember
 from app.sessions.ownership import Ownership, own
 from app.sessions.summary_cache import CACHE_FILE
 from tests.fakes.sessions import Made, session_id
@@ -134,7 +135,11 @@ def test_other_prices_make_other_costs(places: Places, folder: Path) -> None:
         assert list(complete(listed, tariff)) == []
 
 
-@pytest.mark.parametrize("damage", [b"", b"{", b"[]", b'{"form":1,"tariff":"","sessions":[{}]}'])
+DEEP = b'{"form":' + b"[" * 5_000 + b"]" * 5_000 + b"}"
+EMPTY_ENTRY = b'{"form":2,"tariff":"","sessions":[{}]}'
+
+
+@pytest.mark.parametrize("damage", [b"", b"{", b"[]", EMPTY_ENTRY, DEEP, b'{"form":"\\ud800"}'])
 def test_a_damaged_memory_is_made_anew(places: Places, folder: Path, damage: bytes) -> None:
     file = Made(1, str(folder)).talk("hi").keep(places, folder)
     file.with_name(CACHE_FILE).write_bytes(damage)
@@ -142,3 +147,47 @@ def test_a_damaged_memory_is_made_anew(places: Places, folder: Path, damage: byt
     assert found.title == "hi"
     assert list(complete([found], UNPRICED)) == []
     assert file.with_name(CACHE_FILE).read_bytes() != damage
+
+
+def test_a_memory_that_cannot_be_written_stops_no_list(places: Places, folder: Path) -> None:
+    file = Made(1, str(folder)).talk("hi").keep(places, folder)
+    found = [summarise(file), msgspec.structs.replace(summarise(file), title="\ud800")]
+    remember(found)
+    assert not file.with_name(CACHE_FILE).exists()
+    assert numbers(places, folder) == [1]
+
+
+def test_what_was_listed_is_not_read_again(
+    places: Places, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Made(1, str(folder)).talk("hi").keep(places, folder)
+    Made(2, str(folder)).talk("hi").long(3 * END).keep(places, folder)
+    listed = list_sessions(places, folder, "project")
+    remember(listed)
+    monkeypatch.setattr(listing, "summarise", None)
+    assert list_sessions(places, folder, "project") == listed
+
+
+def test_another_title_changes_no_place_in_the_list(places: Places, folder: Path) -> None:
+    later = Made(1, str(folder)).talk("hi")
+    later.lines = [line.replace("2026-11-02", "2026-11-03") for line in later.lines]
+    later.keep(places, folder, 2e9)
+    Made(2, str(folder)).talk("hi").titled("Renamed").keep(places, folder, 2e9 + 60)
+    assert numbers(places, folder) == [1, 2]
+
+
+def test_a_like_name_or_an_import_makes_no_work_tree(places: Places, tmp_path: Path) -> None:
+    main, twin = tmp_path / "shop", tmp_path / "shop-2"
+    (main / "src").mkdir(parents=True)
+    twin.mkdir()
+    (main / ".git").mkdir()
+    imported = {"type": "imported-from", "source": "x"}
+    Made(1, "/elsewhere").raw(**imported).talk("hi").keep(places, main)
+    Made(2, str(main / "src")).talk("hi").keep(places, main / "src")
+    Made(3, "/elsewhere").raw(**imported).talk("hi").keep(places, twin)
+    Made(4, None).talk("hi").keep(places, twin)
+    Made(5, str(twin)).user("hi", forkedFrom={"sessionId": "s"}).keep(places, twin)
+    moved = Made(6, str(twin)).talk("hi")
+    moved.cwd = str(main)
+    moved.talk("over there").keep(places, twin)
+    assert sorted(numbers(places, main, "worktrees")) == [1, 2]

@@ -1,13 +1,15 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 
 from app.config import Settings
 from app.models.spending import tariff_of
-from app.sessions.glance import END, SessionSummary, exact, summarise
+from app.sessions import glance
+from app.sessions.glance import END, SessionSummary, exact, newest_of, summarise
 from tests.fakes.sessions import Made
 
 LONG = 3 * END
@@ -127,3 +129,95 @@ def test_what_is_no_transcript_is_unreadable(tmp_path: Path) -> None:
         file.write_text(text)
         assert (summarise(file).status, summarise(file).title) == ("unreadable", "")
     assert summarise(tmp_path).status == "unreadable"
+
+
+@pytest.mark.parametrize("long", [0, LONG])
+def test_what_no_file_can_hold_is_replaced(tmp_path: Path, long: int) -> None:
+    made = Made(cwd="/w/\\ud800", branch="\\udc00").talk("\\ud800 lone", "Yes.").long(long)
+    made.titled("\\ud800 lone").says("Fork.", forkedFrom={"sessionId": "\\ud800"})
+    made.lines = [line.replace("\\\\", "\\") for line in made.lines]
+    found = seen(made, tmp_path)
+    texts = (found.title, found.first_prompt, found.cwd, found.last_cwd, found.git_branch)
+    assert found.forked_from == "\ufffd"
+    assert [text.encode().decode() for text in texts] == [
+        "\ufffd lone", "\ufffd lone", "/w/\ufffd", "/w/\ufffd", "\ufffd",
+    ]  # fmt: skip
+    assert found.status == "complete"
+
+
+@pytest.mark.parametrize("long", [0, LONG])
+@pytest.mark.parametrize("depth", [980, 5_000])
+def test_what_is_nested_deeply_hides_nothing_else(tmp_path: Path, long: int, depth: int) -> None:
+    made = Made().talk("hi").long(long)
+    nest = "[" * depth + "]" * depth
+    made.lines.append(f'{{"type":"user","uuid":"deep","x":{nest},"message":{{"content":"x"}}}}')
+    found = seen(made.talk("more"), tmp_path)
+    assert (found.title, found.status) == ("hi", "complete")
+
+
+def test_a_file_that_defeats_its_reader_is_unreadable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = Made().talk("hi").write(tmp_path)
+    for fault in (ValueError("x"), RecursionError(), OSError(5, "x")):
+
+        def fail(*_: object, fault: Exception = fault) -> None:
+            raise fault
+
+        monkeypatch.setattr(glance, "parse_transcript", fail)
+        found = summarise(file)
+        assert (found.status, found.size) == ("unreadable", file.stat().st_size)
+
+
+def snapshots(made: Made, count: int) -> Made:
+    for _ in range(count):
+        made.raw(type="file-history-snapshot", messageId="m", snapshot={"x": "y" * 4_000})
+    return made
+
+
+@pytest.mark.parametrize("count", [50, 400])
+def test_an_answer_before_many_snapshots_is_an_answer(tmp_path: Path, count: int) -> None:
+    found = seen(snapshots(Made().talk("hi"), count), tmp_path)
+    assert found.status == "complete"
+
+
+def test_progress_behind_the_answer_hides_it_not(tmp_path: Path) -> None:
+    made = Made().talk("hi")
+    for _ in range(50):
+        made.add("progress", data={"type": "hook_progress", "command": "x" * 4_000})
+    assert seen(made, tmp_path).status == "complete"
+
+
+@pytest.mark.parametrize("size", [END, 600_000, 1_500_000])
+def test_two_huge_lines_are_a_session(tmp_path: Path, size: int) -> None:
+    found = seen(Made().user("go " + "x" * size).says("y" * size), tmp_path)
+    assert (found.status, found.first_prompt[:4]) == ("complete", "go x")
+
+
+@pytest.mark.parametrize("long", [0, 30_000, LONG])
+def test_the_last_record_tells_when_something_was_said_last(tmp_path: Path, long: int) -> None:
+    made = Made().talk("hi").long(long).talk("bye")
+    made.lines[-1] = made.lines[-1].replace("2026-11-02T09", "2026-11-02T10")
+    said = 1_793_613_600 + made._count % 60
+    made.titled("Renamed later")
+    assert summarise(made.write(tmp_path, said + 900_000)).updated_at == said
+    assert exact(made.write(tmp_path, said + 900_000)).updated_at == said
+    assert summarise(made.write(tmp_path, said - 900)).updated_at == said - 900, "not later"
+
+
+def test_the_last_write_counts_where_no_record_has_a_time(tmp_path: Path) -> None:
+    made = Made().talk("hi")
+    made.lines = [line.replace('"timestamp":"2026', '"timestamp":"x') for line in made.lines]
+    assert summarise(made.write(tmp_path, 5_000)).updated_at == 5_000
+
+
+def test_the_newest_is_the_one_in_which_something_was_said_last(tmp_path: Path) -> None:
+    later = Made(1).talk("hi")
+    later.lines = [line.replace("2026-11-02", "2026-11-03") for line in later.lines]
+    files = [later.write(tmp_path), Made(2).talk("hi").titled("Renamed").write(tmp_path)]
+    aside = Made(3).user("look", isSidechain=True).write(tmp_path)
+    written = [(2e9, files[1]), (2e9 - 1, aside), (2e9 - 2, files[0])]
+    for when, file in written:
+        os.utime(file, (when, when))
+    assert newest_of(written) == files[0]
+    assert newest_of([]) is None

@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from app.sessions import search
 from app.sessions.glance import exact
-from app.sessions.search import MOST_HITS, SNIPPET, Hit, search_sessions
+from app.sessions.records import Record
+from app.sessions.search import MOST_HITS, SNIPPET, Hit, Query, search_sessions
 from tests.fakes.sessions import Made
 
 
@@ -71,6 +73,13 @@ def test_all_words_must_be_in_one_message(tmp_path: Path) -> None:
         ("path/to/file", "TO/FILE"),
         ("+", "+"),
         ('"', '"'),
+        ("in İstanbul", "İstanbul"),
+        ("300 \u212a", "\u212a"),
+        ("ΟΔΟΣ", "οδος"),
+        ("οδος", "ΟΔΟΣ"),
+        ("STRAẞE", "straße"),
+        ("5 \u2126", "ω"),
+        ("Σ", "ς"),
     ],
 )
 @pytest.mark.parametrize("ascii_only", [False, True])
@@ -94,6 +103,17 @@ def test_the_snippet_shows_the_place(tmp_path: Path) -> None:
     assert len(hit.snippet) <= SNIPPET + 2
     (short,) = hits(Made().user("go").says("İİ Needle"), tmp_path, "needle")
     assert (short.snippet, short.at) == ("İİ Needle", (3, 9))
+
+
+def test_every_letter_is_found_by_itself_and_by_its_other_case() -> None:
+    for code in range(0x21, 0x1F000):
+        letter = chr(code)
+        if letter.isalpha():
+            line = f'{{"text":"{letter}"}}'.encode("utf-8", "surrogatepass")
+            for sought in {letter, letter.lower(), letter.upper()}:
+                query = Query(sought)
+                assert not query.holds(letter) or list(query.lines(line)) == [line], sought
+            assert Query(letter).holds(letter)
 
 
 def test_one_session_does_not_bury_the_others(tmp_path: Path) -> None:
@@ -123,3 +143,30 @@ def test_hits_come_before_everything_was_read(tmp_path: Path) -> None:
     assert next(found).session_id == known[0].session_id
     known[1].path.unlink()
     assert list(found) == []
+
+
+def test_a_record_that_cannot_be_searched_hides_no_other_and_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = Made().user("go").says("needle one").says("needle two").write(tmp_path)
+    known, seen = exact(file), search.seen_texts
+
+    def deep(record: Record) -> object:
+        if record.uuid == "00000001-u2":
+            raise RecursionError
+        return seen(record)
+
+    monkeypatch.setattr(search, "seen_texts", deep)
+    missed: set[Path] = set()
+    assert [hit.snippet for hit in search_sessions([known], "needle", missed)] == ["needle two"]
+    assert missed == {file}
+
+
+def test_results_within_results_however_deep_stop_no_search(tmp_path: Path) -> None:
+    inner = '{"type":"text","text":"needle"}'
+    for _ in range(300):
+        inner = f'{{"type":"tool_result","content":[{inner}]}}'
+    made = Made().user("go").says("the needle")
+    line = json.dumps({"type": "user", "uuid": "d", "message": {"content": ["X"]}})
+    made.lines.append(line.replace('"X"', inner))
+    assert "assistant" in [role for role, _ in places(made, tmp_path, "needle")]
