@@ -18,7 +18,7 @@ from pathlib import Path
 
 from app.errors import ReverieError, SessionNotFound, StorageError
 from app.paths import create_private, make_private_folder, read_small
-from app.sessions.catalogue import is_session_id
+from app.sessions.catalogue import is_own_transcript, is_session_id
 from app.sessions.ownership import claim
 
 _WHEN = "%Y%m%dT%H%M%SZ"
@@ -49,7 +49,7 @@ def trash(file: Path, projects: Path, now: float) -> Trashed:
     Raises `ReverieError` for a file that is no session of ours or that a process has open, and
     `StorageError` when it cannot be moved; what is lost then is nothing.
     """
-    if not _is_ours(file, projects):
+    if not is_own_transcript(projects, file):
         raise ReverieError(f"{file} is not a session of Reverie.", kept=_STAYED)
     if not file.is_file():
         raise _not_found(file.stem)
@@ -61,11 +61,6 @@ def trash(file: Path, projects: Path, now: float) -> Trashed:
     finally:
         owner.release()
     return Trashed(file.stem, kept, when.timestamp())
-
-
-def _is_ours(file: Path, projects: Path) -> bool:
-    inside = os.path.realpath(file.parent.parent) == os.path.realpath(projects)
-    return inside and is_session_id(file.stem) and file.suffix == ".jsonl"
 
 
 def _not_found(session_id: str) -> SessionNotFound:

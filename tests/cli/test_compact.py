@@ -6,10 +6,12 @@ import json
 import shutil
 from typing import Any
 
+from app.paths import Places
 from tests.cli.runner import CASES, Cli
 from tests.fakes.history_rules import history_fault
 from tests.fakes.messages_server import MessagesServer, Reply, Status, text
 
+OWN = "11111111-2222-4333-8444-555555555555"
 B09 = "8d6acb1d-bf9b-579a-95f7-d322d1dd6208"
 
 
@@ -17,18 +19,29 @@ def said(messages: list[dict[str, Any]]) -> str:
     return json.dumps(messages, ensure_ascii=False)
 
 
-def session(cli: Cli, server: MessagesServer, *words: str) -> str:
-    """A session of these prompts; returns its id."""
-    server.say(*(f"Answer to {each}." for each in words))
-    session_id = ""
-    for each in words:
-        more = ("--resume", session_id) if session_id else ()
-        session_id = cli.ask(each, "--output-format", "json", *more).json["session_id"]
-    return session_id
+def session(cli: Cli, *words: str) -> str:
+    """A session of these prompts on disk; returns its id."""
+    lines: list[dict[str, Any]] = []
+    for number, each in enumerate(words):
+        asked = {"role": "user", "content": each}
+        answer = [{"type": "text", "text": f"Answer to {each}."}]
+        usage = {"input_tokens": 10, "output_tokens": 5}
+        said = {"id": f"m{number}", "role": "assistant", "model": "claude-opus-5-5", "usage": usage}
+        before = lines[-1]["uuid"] if lines else None
+        lines.append({"type": "user", "uuid": f"p{number}", "parentUuid": before, "message": asked})
+        message = {**said, "content": answer, "stop_reason": "end_turn"}
+        reply = {"type": "assistant", "uuid": f"a{number}", "parentUuid": f"p{number}"}
+        lines.append({**reply, "message": message})
+    places = Places(cli.config, cli.data, cli.data / "logs")
+    file = places.transcript(cli.project, OWN)
+    file.parent.mkdir(parents=True)
+    stamp = {"sessionId": OWN, "timestamp": "2026-11-02T09:00:00.000Z"}
+    file.write_text("".join(json.dumps({**line, **stamp}) + "\n" for line in lines))
+    return OWN
 
 
 def test_a_compacted_session_goes_on_with_its_summary(cli: Cli, server: MessagesServer) -> None:
-    session_id = session(cli, server, "first", "second")
+    session_id = session(cli, "first", "second")
     old = cli.transcripts[0].read_bytes()
     server.say("THE SUMMARY", "Answer to third.")
     done = cli.ask("/compact keep names", "--resume", session_id)
@@ -46,7 +59,7 @@ def test_a_compacted_session_goes_on_with_its_summary(cli: Cli, server: Messages
 
 
 def test_the_boundary_is_told_as_an_event(cli: Cli, server: MessagesServer) -> None:
-    session_id = session(cli, server, "first")
+    session_id = session(cli, "first")
     server.say("THE SUMMARY")
     done = cli.ask(
         "/compact", "--resume", session_id, "--output-format", "stream-json", "--verbose"
@@ -62,7 +75,7 @@ def test_the_boundary_is_told_as_an_event(cli: Cli, server: MessagesServer) -> N
 def test_a_fork_of_a_compacted_session_carries_the_summary_alone(
     cli: Cli, server: MessagesServer
 ) -> None:
-    session_id = session(cli, server, "first", "second")
+    session_id = session(cli, "first", "second")
     server.say("THE SUMMARY", "Answer in the fork.")
     cli.ask("/compact", "--resume", session_id)
     forked = cli.ask("new way", "--resume", session_id, "--fork-session", "--output-format", "json")
@@ -75,7 +88,7 @@ def test_a_fork_of_a_compacted_session_carries_the_summary_alone(
 
 
 def test_undo_brings_back_what_was_summed_up(cli: Cli, server: MessagesServer) -> None:
-    session_id = session(cli, server, "first", "second")
+    session_id = session(cli, "first", "second")
     server.say("THE SUMMARY", "Answer to third.")
     cli.ask("/compact", "--resume", session_id)
     undone = cli.ask("/uncompact", "--resume", session_id)
@@ -113,7 +126,7 @@ def test_a_full_context_is_summed_up_before_the_next_call(cli: Cli, server: Mess
 
 
 def test_a_failed_compaction_changes_nothing(cli: Cli, server: MessagesServer) -> None:
-    session_id = session(cli, server, "first")
+    session_id = session(cli, "first")
     old = cli.transcripts[0].read_bytes()
     server.queue(Status(400, "invalid_request_error", "no"))
     failed = cli.ask("/compact", "--resume", session_id)

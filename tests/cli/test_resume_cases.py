@@ -12,36 +12,11 @@ from tests.cli.test_cases import put
 from tests.fakes.history_rules import history_fault
 from tests.fakes.messages_server import MessagesServer, Status
 
-PAIRS = (("data-api/x", "data/api-x"), ("my_app", "my-app"), ("项目甲", "测试乙"))
-"""Folders whose names become one when every other character is replaced (cases/B11)."""
 THINKING = {"thinking", "redacted_thinking"}
 
 
 def kinds(messages: Iterable[dict[str, Any]]) -> list[str]:
     return [block["type"] for message in messages for block in message["content"]]
-
-
-def test_colliding_folders_share_nothing(cli: Cli, server: MessagesServer) -> None:
-    home = cli.project
-    for pair in PAIRS:
-        for name in pair:
-            cli.project = home / name
-            cli.project.mkdir(parents=True)
-            server.say(f"Answer in {name}.")
-            assert cli.ask(f"Prompt in {name}", "--output-format", "json").code == 0
-    for pair in PAIRS:
-        found: dict[str, list[str]] = {}
-        for name in pair:
-            cli.project = home / name
-            listed = cli.run("sessions", "list", "--json").json["sessions"]
-            assert [each["first_prompt"] for each in listed] == [f"Prompt in {name}"]
-            found[name] = [each["session_id"] for each in listed]
-        cli.project = home / pair[0]
-        assert cli.run("sessions", "rm", *found[pair[0]]).code == 0
-        assert cli.run("sessions", "list", "--json").json["sessions"] == []
-        cli.project = home / pair[1]
-        left = cli.run("sessions", "list", "--json").json["sessions"]
-        assert [each["session_id"] for each in left] == found[pair[1]]
 
 
 def test_orphan_results_are_left_out_and_told(cli: Cli, server: MessagesServer) -> None:

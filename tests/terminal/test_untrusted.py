@@ -51,7 +51,8 @@ def test_markup_is_text_everywhere(place: Place, server: MessagesServer) -> None
     terminal.send(ENTER).until("completed")
     for each in STRINGS:
         assert shows(terminal, each), (each, terminal.text)
-    assert squeezed(terminal.text).count(squeezed(STRINGS[0])) == 2
+    shown = squeezed(terminal.text).count(squeezed(STRINGS[0]))
+    assert shown == 3, "in the title, the prompt and the reply"
     terminal.say("again").until("Allow once")
     for each in STRINGS:
         if "'" not in each:
