@@ -26,7 +26,6 @@ from app.mode_desk import ModeDesk
 from app.models.usage import model_facts
 from app.notice_desk import NoticeDesk
 from app.reach import ChooseProvider, Reach
-from app.sessions.cleanup import remove_old_sessions
 from app.sessions.envelope import new_uuid
 from app.spawner import Spawner
 from app.state import facts as f
@@ -102,8 +101,9 @@ class Controller:
             await self.submit(self.options.prompt)
 
     async def _clean_up(self) -> None:
-        days = self.loaded.settings.cleanup_period_days
-        keep = {self.state.session.session_id}
+        from app.sessions.cleanup import remove_old_sessions  # not before the first frame
+
+        days, keep = self.loaded.settings.cleanup_period_days, {self.state.session.session_id}
         now = self.here.clock.now().timestamp()
         await asyncio.to_thread(remove_old_sessions, self.here.places.projects, days, keep, now)
 

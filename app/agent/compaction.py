@@ -17,7 +17,7 @@ from app.agent.request import build_request
 from app.agent.thrash import told_tokens
 from app.models.estimate import estimate_content, estimate_request, estimate_text
 from app.models.provider import ModelRequest, Usage
-from app.models.reply import usage_in_record
+from app.models.usage import usage_in_record
 from app.plain_text import cut
 from app.sessions.compact import Plan, count_messages, last_request, request_blocks
 from app.sessions.envelope import new_uuid

@@ -14,7 +14,7 @@ from app.agent.reply import Reply
 from app.agent.tool_runner import Call
 from app.clock import Clock
 from app.models.provider import Block, BlockGrew, BlockStopped, MessageEnded, StreamEvent, Usage
-from app.models.reply import usage_in_record
+from app.models.usage import usage_in_record
 from app.sessions.envelope import new_uuid
 from app.sessions.graph import REPLY_VOIDED
 from app.sessions.records import Record

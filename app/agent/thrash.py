@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, cast
 
-from app.models.reply import usage_from
+from app.models.usage import usage_from
 from app.sessions.graph import COMPACT_FAILED, COMPACT_UNDONE, GraphView
 from app.sessions.history import timeline
 from app.sessions.records import JsonObject, Record

@@ -22,8 +22,8 @@ from app.models.provider import (
     MessageEnded,
     MessageStarted,
     StreamEvent,
-    Usage,
 )
+from app.models.usage import usage_from
 
 _GROWS: Mapping[str, tuple[str, Literal["text", "thinking"]]] = {
     "text_delta": ("text", "text"),
@@ -184,45 +184,6 @@ class Reply:
         if isinstance(usage, Mapping):
             fields = cast("Mapping[str, Any]", usage)
             self._usage |= {key: value for key, value in fields.items() if value is not None}
-
-
-def usage_from(raw: Mapping[str, Any]) -> Usage:
-    """The server's usage object in our figures; what it does not say counts as 0.
-
-    Cache writes without a split by lifetime count as 5-minute ones, the API's default.
-    """
-    written = _count(raw.get("cache_creation_input_tokens"))
-    split: Any = raw.get("cache_creation")
-    fields: Mapping[str, Any] = {}
-    if isinstance(split, Mapping):
-        fields = cast("Mapping[str, Any]", split)
-    long = _count(fields.get("ephemeral_1h_input_tokens"))
-    short = _count(fields.get("ephemeral_5m_input_tokens"))
-    return Usage(
-        input=_count(raw.get("input_tokens")),
-        output=_count(raw.get("output_tokens")),
-        cache_read=_count(raw.get("cache_read_input_tokens")),
-        cache_write_5m=max(short, written - long),
-        cache_write_1h=long,
-    )
-
-
-def usage_in_record(usage: Usage) -> dict[str, Any]:
-    """The figures as a server's usage object: what `usage_from` reads."""
-    return {
-        "input_tokens": usage.input,
-        "output_tokens": usage.output,
-        "cache_read_input_tokens": usage.cache_read,
-        "cache_creation_input_tokens": usage.cache_write,
-        "cache_creation": {
-            "ephemeral_5m_input_tokens": usage.cache_write_5m,
-            "ephemeral_1h_input_tokens": usage.cache_write_1h,
-        },
-    }
-
-
-def _count(value: object) -> int:
-    return value if isinstance(value, int) and value > 0 else 0
 
 
 def _merge_unknown(block: Block, delta: Mapping[str, Any]) -> None:

@@ -8,8 +8,7 @@ from typing import cast
 
 from app.config import Settings
 from app.models.provider import Usage
-from app.models.reply import usage_from
-from app.models.usage import PriceTable, cost_usd, price_table
+from app.models.usage import PriceTable, cost_usd, price_table, usage_from
 from app.sessions.glance import Tariff
 from app.sessions.graph import MessageGraph
 from app.sessions.records import JsonObject, Record

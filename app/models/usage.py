@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias, cast
 
 from app.config import ModelPrice
 from app.models.provider import Usage
@@ -163,3 +163,42 @@ def _own_price(price: ModelPrice) -> Price:
         read=given(price.cache_read, price.input / 10),
         output=price.output,
     )
+
+
+def usage_from(raw: Mapping[str, Any]) -> Usage:
+    """The server's usage object in our figures; what it does not say counts as 0.
+
+    Cache writes without a split by lifetime count as 5-minute ones, the API's default.
+    """
+    written = _count(raw.get("cache_creation_input_tokens"))
+    split: Any = raw.get("cache_creation")
+    fields: Mapping[str, Any] = {}
+    if isinstance(split, Mapping):
+        fields = cast("Mapping[str, Any]", split)
+    long = _count(fields.get("ephemeral_1h_input_tokens"))
+    short = _count(fields.get("ephemeral_5m_input_tokens"))
+    return Usage(
+        input=_count(raw.get("input_tokens")),
+        output=_count(raw.get("output_tokens")),
+        cache_read=_count(raw.get("cache_read_input_tokens")),
+        cache_write_5m=max(short, written - long),
+        cache_write_1h=long,
+    )
+
+
+def usage_in_record(usage: Usage) -> dict[str, Any]:
+    """The figures as a server's usage object: what `usage_from` reads."""
+    return {
+        "input_tokens": usage.input,
+        "output_tokens": usage.output,
+        "cache_read_input_tokens": usage.cache_read,
+        "cache_creation_input_tokens": usage.cache_write,
+        "cache_creation": {
+            "ephemeral_5m_input_tokens": usage.cache_write_5m,
+            "ephemeral_1h_input_tokens": usage.cache_write_1h,
+        },
+    }
+
+
+def _count(value: object) -> int:
+    return value if isinstance(value, int) and value > 0 else 0

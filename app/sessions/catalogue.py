@@ -8,7 +8,6 @@ from pathlib import Path
 
 from app.errors import SessionNotFound
 from app.paths import Places
-from app.sessions.glance import newest_of
 
 _ID = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}")
 
@@ -59,6 +58,8 @@ def is_own_transcript(projects: Path, file: Path) -> bool:
 
 def newest_transcript(places: Places, folder: Path) -> Path | None:
     """The session of this project in which something was said last, None when there is none."""
+    from app.sessions.glance import newest_of  # 8 ms that no other start has to pay
+
     return newest_of(transcripts(places, folder))
 
 

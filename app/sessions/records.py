@@ -45,6 +45,7 @@ class _Line(msgspec.Struct, gc=False):
 
 
 _decoder = msgspec.json.Decoder(_Line)
+_from_json = json.JSONDecoder(strict=False).decode  # once: making one takes as long as a short line
 
 
 class Record(msgspec.Struct, frozen=True, eq=False, gc=False):
@@ -203,7 +204,7 @@ def loads(raw: bytes) -> object:
 
     Raises `ValueError`, and `RecursionError` for what is nested too deeply.
     """
-    return json.loads(raw.decode("utf-8", "replace"), strict=False)
+    return _from_json(raw.decode("utf-8", "replace"))
 
 
 def _lenient_line(data: JsonObject) -> _Line:

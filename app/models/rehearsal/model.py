@@ -24,8 +24,7 @@ from app.models.provider import (
 )
 from app.models.rehearsal.scene import read_scene
 from app.models.rehearsal.script import Call, Part, Say, Think, next_parts
-from app.models.reply import usage_in_record
-from app.models.usage import REHEARSAL_MODEL, model_facts
+from app.models.usage import REHEARSAL_MODEL, model_facts, usage_in_record
 
 DEFAULT_PACE: Final = 0.02
 """Seconds between chunks: about fifty a second, as fast models stream."""

@@ -7,7 +7,8 @@ import pytest
 
 from app.models.errors import Overloaded, StreamMalformed, StreamTruncated
 from app.models.provider import BlockGrew, BlockStopped, MessageEnded, StreamEvent, Usage
-from app.models.reply import Reply, usage_from
+from app.models.reply import Reply
+from app.models.usage import usage_from
 
 START = {"type": "message_start", "message": {"id": "m", "model": "x", "usage": {}}}
 STOP = {"type": "message_stop"}

@@ -10,7 +10,7 @@ import pytest
 from app.cli.transcript import read_transcript
 from app.errors import ReverieError
 from app.models.provider import Usage
-from app.models.reply import usage_from
+from app.models.usage import usage_from
 from app.sessions.branches import prompt_tree
 from app.sessions.codec import Parsed, parse_transcript
 from app.sessions.graph import MessageGraph, open_view
