@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+from app.installation import Options
 from app.sessions.codec import parse_transcript
 from tests.fakes.provider import reply
 from tests.pilot.stage import Window, window
@@ -47,6 +48,26 @@ async def test_what_is_said_after_a_switch_lands_in_its_own_file(tmp_path: Path)
         assert {record.session_id for record in records} == {session_id}
         known = {record.uuid for record in records} | {None}
         assert all(record.parent in known for record in records)
+
+
+async def test_what_is_typed_during_a_switch_is_for_the_next_session(tmp_path: Path) -> None:
+    async with window(tmp_path) as seen:
+        files = place(seen)
+        await resume(seen, A)
+        opening = seen.controller._open
+
+        async def slowly(options: Options) -> None:
+            seen.prompt.insert("typed meanwhile")
+            await opening(options)
+
+        seen.controller._open = slowly
+        await resume(seen, B)
+        assert seen.prompt.text == "typed meanwhile"
+        seen.controller._open = opening
+        seen.prompt.clear()
+        await resume(seen, A)
+        assert seen.prompt.text == "", "the session that was left has none of it"
+        assert files[A].exists()
 
 
 async def test_a_turn_that_is_left_ends_in_its_own_file(tmp_path: Path) -> None:

@@ -68,6 +68,8 @@ class ChatScreen(ChatCommands, ChatAnswers, Follow, Screen[None]):
         self.carried = []
         self._turn_id: str | None = None
         self._session_id = ""
+        self._session: Session | None = None
+        self.began_empty = False
         self._paths: list[str] | None = None
 
     def compose(self) -> ComposeResult:
@@ -106,14 +108,17 @@ class ChatScreen(ChatCommands, ChatAnswers, Follow, Screen[None]):
     def _session_changed(self, session: Session) -> None:
         if not session.session_id or session.session_id == self._session_id:
             return
-        at_start = not self._session_id
-        unsent = self.prompt.whole_text if at_start else ""
+        at_start, writing = not self._session_id, self.controller.writing
+        unsent = self.prompt.whole_text if at_start or self.began_empty else ""
+        if unsent and self._session is not None:
+            writing.keep_draft(self._session, "")  # it was typed for the session that comes now
         if at_start and not self.controller.state.access.ready:
             unsent = unsent or self.controller.options.prompt or ""  # it could not be sent yet
-        self._session_id = session.session_id
+        self._session_id, self._session = session.session_id, session
         self._paths = None
-        self.prompt.earlier = self.controller.writing.earlier()
-        self.prompt.take(unsent or self.controller.writing.draft(session, at_start=at_start))
+        self.prompt.earlier = writing.earlier()
+        draft = "" if at_start and unsent else writing.draft(session, at_start=at_start)
+        self.prompt.take("\n".join(part for part in (draft, unsent) if part))
         carried, self.carried = self.carried, []
         if carried:
             self.prompt.put_in_front(carried)

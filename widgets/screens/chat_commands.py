@@ -30,6 +30,8 @@ class ChatCommands(Screen[None]):
     controller: Controller
     carried: list[str]
     """What was queued when the session was left: it goes to the prompt of the next one."""
+    began_empty: bool
+    """Whether the prompt was empty when the session was left: what is in it then is newer."""
 
     async def run_command_named(self, name: str, argument: str = "") -> None:
         """Do what a command of the table says; `KeyError` for a name that is not in it."""
@@ -53,7 +55,7 @@ class ChatCommands(Screen[None]):
         self.app.push_screen(HelpScreen(key_sections(nodes)))
 
     async def _do_clear(self, _argument: str) -> None:
-        self.carried = self.controller.take_queue()
+        self._leave_session()
         await self.controller.new_session()
 
     async def _do_resume(self, argument: str) -> None:
@@ -74,8 +76,12 @@ class ChatCommands(Screen[None]):
 
     async def _go_on_with(self, file: Path | None) -> None:
         if file is not None:
-            self.carried = self.controller.take_queue()
+            self._leave_session()
             await self.controller.open_transcript(file)
+
+    def _leave_session(self) -> None:
+        self.carried = self.controller.take_queue()
+        self.began_empty = not self.query_one(Prompt).whole_text
 
     async def _do_compact(self, argument: str) -> None:
         self.controller.compact(argument)
