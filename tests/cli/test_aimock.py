@@ -37,7 +37,11 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if npm is None or shutil.which("node") is None:
         pytest.skip("Node and npm are not here: the aimock flow was not run")
     folder = tmp_path_factory.mktemp("aimock")
-    words = [npm, "install", "--no-audit", "--no-fund", "--prefix", str(folder), PACKAGE]
+    once = [
+        "--fetch-retries=0",
+        "--fetch-timeout=10000",
+    ]  # where there is no registry, know it soon
+    words = [npm, "install", "--no-audit", "--no-fund", *once, "--prefix", str(folder), PACKAGE]
     done = subprocess.run(words, capture_output=True, text=True, timeout=120)
     if done.returncode != 0:
         pytest.skip(f"npm could not install {PACKAGE}: the aimock flow was not run")
