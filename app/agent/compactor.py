@@ -188,7 +188,7 @@ class Compactor:
                 if instructions or draft is None or not self._is_fresh(draft):
                     draft = await self._summarise(instructions)
                 self._draft = draft
-            except BaseException:
+            except BaseException:  # cancelling too: nothing is being written any more
                 self.emit(CompactionEnded())
                 raise
             receipt = self._receipt(draft)
