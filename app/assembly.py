@@ -106,13 +106,14 @@ class Runtime:
     async def make_title(self) -> None:
         """Let the small model name a session that has no name; asked once a session."""
         records = self.conversation.view.graph.records
-        named = self._was_named or any(record.type in TITLE_TYPES for record in records)
-        self._was_named = True
         caller, model = self.loop.caller, self.small_model
-        if named or model is None or not self.settings.titles:
+        if self._was_named or model is None or not self.settings.titles:
             return
-        if caller.provider.name == "anthropic":
-            await make_title(self.conversation, caller, model, self.loop.clock, self.loop.measure)
+        self._was_named = any(record.type in TITLE_TYPES for record in records)
+        if caller.provider.name == "anthropic" and not self._was_named:
+            clock, measure = self.loop.clock, self.loop.measure
+            self._was_named = True  # also while the answer is waited for
+            self._was_named = await make_title(self.conversation, caller, model, clock, measure)
 
     async def close(self) -> StorageError | None:
         """End what runs in the background and release the transcript."""

@@ -78,12 +78,25 @@ def _copy(
 ) -> SessionFiles:
     """A session that has what a file holds; it is written with the first thing that is said."""
     session_id = options.session_id or new_uuid()
-    adopted = tuple(adopt(records, session_id=session_id, new_uuid=new_uuid))
+    adopted = adopt(records, session_id=session_id, new_uuid=new_uuid)
+    return _begun(here, options, session_id, adopted, warnings)
+
+
+def _begun(
+    here: Installation,
+    options: Options,
+    session_id: str,
+    records: list[Record],
+    warnings: tuple[str, ...],
+) -> SessionFiles:
+    """A new session that begins with these records, written in front of its first own one."""
     file = here.places.transcript(here.folder, session_id)
     owner = _own(file, options)
-    journal = Journal(session_id, FileLog(file) if options.persist else None, adopted)
+    journal = Journal(session_id, FileLog(file) if options.persist else None, records)
     ownership = owner if isinstance(owner, Ownership) else None
-    return SessionFiles(session_id, journal, open_view(adopted), adopted, warnings, ownership)
+    return SessionFiles(
+        session_id, journal, open_view(records), tuple(records), warnings, ownership
+    )
 
 
 def _repairs(view: GraphView) -> tuple[TranscriptWarning, ...]:
@@ -113,12 +126,9 @@ def _branch(
         title=title_from(records),
         new_uuid=new_uuid,
     )
-    file = here.places.transcript(here.folder, session_id)
-    owner = _own(file, options)
-    journal = Journal(session_id, FileLog(file) if options.persist else None)
-    journal.append(*forked)
-    ownership = owner if isinstance(owner, Ownership) else None
-    return SessionFiles(session_id, journal, open_view(forked), tuple(forked), warnings, ownership)
+    files = _begun(here, options, session_id, forked, warnings)
+    files.journal.write_beginning()
+    return files
 
 
 def _own(file: Path, options: Options) -> Ownership | Holder | None:

@@ -61,7 +61,6 @@ class Written:
     following: tuple[Record, ...]
     """The summary and the files that are attached again."""
     request: ModelRequest
-    kept: tuple[int, ...]
 
 
 def size_of(graph: MessageGraph, here: int) -> int:
@@ -137,7 +136,7 @@ def write(
         boundary = with_metadata(boundary, {"preservedMessages": listed})
     after = MessageGraph([*kept_records, boundary, *following])
     view = GraphView(after, len(after.records), len(after.records) - 1)
-    return Written(boundary, tuple(following), request_at(view, caller), tuple(kept))
+    return Written(boundary, tuple(following), request_at(view, caller))
 
 
 def _summary_content(

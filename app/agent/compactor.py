@@ -13,7 +13,7 @@ from app.agent.caller import Caller, Measure, Purpose, Tell
 from app.agent.compaction import Draft, context_tokens, request_at, size_of
 from app.agent.conversation import Conversation
 from app.agent.reattach import FILE_TOKENS, FILES, files_again
-from app.agent.summary_call import SummaryFailed, summarise
+from app.agent.summary_call import NothingToSumUp, SummaryFailed, summarise
 from app.agent.thrash import ThrashGuard, guard_of
 from app.agent.tool_runner import ToolRunner
 from app.clock import Clock
@@ -140,6 +140,8 @@ class Compactor:
                     self._draft = await self._summarise("", ahead=True)
                 finally:
                     self.emit(CompactionEnded())
+        except NothingToSumUp:
+            pass
         except (ModelError, SummaryFailed) as error:
             self._failed(error)
         finally:
@@ -166,6 +168,8 @@ class Compactor:
                     await self._carry_out(draft, draft.summary, "auto")
                 finally:
                     self.emit(CompactionEnded())
+        except NothingToSumUp:
+            return False
         except (ModelError, SummaryFailed) as error:
             self._failed(error)
             return False
@@ -259,7 +263,7 @@ class Compactor:
             graph, view.leaf, lambda here: size_of(graph, here), self.settings.keep_tokens
         )
         if view.leaf is None or not has_something_to_say(graph, plan):
-            raise SummaryFailed("There is nothing to sum up yet.", kept="Nothing was changed.")
+            raise NothingToSumUp("There is nothing to sum up yet.", kept="Nothing was changed.")
         started = self.clock.monotonic()
         told = 0
         used = Usage()

@@ -63,6 +63,10 @@ class SummaryFailed(ReverieError):
     """A summary could not be made; the conversation is as it was."""
 
 
+class NothingToSumUp(SummaryFailed):
+    """There is no reply yet that a summary could take the place of; nothing was asked."""
+
+
 async def summarise(
     view: GraphView,
     caller: Caller,

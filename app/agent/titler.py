@@ -31,15 +31,19 @@ _TASK = (
 
 async def make_title(
     conversation: Conversation, caller: Caller, small_model: str, clock: Clock, measure: Measure
-) -> None:
-    """Ask for a title and append it as a record; without one the first prompt stays the title."""
+) -> bool:
+    """Ask for a title and append it as a record; without one the first prompt stays the title.
+
+    Returns whether there was anything to name.
+    """
     request = _request(conversation.view, small_model)
     if request is None:
-        return
+        return False
     with contextlib.suppress(ModelError):  # a title is no reason to bother anybody
         title = await _ask(request, caller, clock, measure)
         if title:
             conversation.append(conversation.envelope.metadata("ai-title", aiTitle=title))
+    return True
 
 
 def _request(view: GraphView, small_model: str) -> ModelRequest | None:

@@ -25,8 +25,6 @@ class Plan:
     summarised: tuple[int, ...]
     kept: tuple[int, ...]
     """The last whole turns that fit the budget."""
-    last_prompt: int | None
-    """The person's last request, when it is not among what is kept."""
 
     @property
     def covered(self) -> frozenset[int]:
@@ -56,8 +54,7 @@ def plan_compaction(
         first_kept -= 1
     kept = tuple(here for turn in turns[first_kept:] for here in turn)
     summarised = tuple(here for turn in turns[:first_kept] for here in turn)
-    prompt = last_request(graph, leaf)
-    return Plan(summarised, kept, None if prompt in kept else prompt)
+    return Plan(summarised, kept)
 
 
 def has_something_to_say(graph: MessageGraph, plan: Plan) -> bool:

@@ -34,6 +34,11 @@ class Journal:
         """How many records still wait for the disk."""
         return len(self._unsaved)
 
+    def write_beginning(self) -> StorageError | None:
+        """Write what the session begins with, without waiting for its first own record."""
+        beginning, self._beginning = self._beginning, ()
+        return self.append(*beginning)
+
     def append(self, *records: Record) -> StorageError | None:
         """Write records behind all earlier ones, in one write.
 

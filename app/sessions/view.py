@@ -64,11 +64,6 @@ def request_view(graph: MessageGraph, leaf: int | None, model: str | None = None
     return _Builder(graph, walk_from(graph, leaf), model).build()
 
 
-def request_walk(graph: MessageGraph, leaf: int | None) -> list[int]:
-    """The records of the next request, oldest first: back to the last compact boundary or root."""
-    return list(walk_from(graph, leaf).positions)
-
-
 def _stale(graph: MessageGraph, walk: Walk) -> frozenset[int]:
     """Kept messages whose thinking is not sent: what stood before them is gone (cases/B13).
 

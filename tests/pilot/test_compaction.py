@@ -163,6 +163,17 @@ async def test_a_new_session_gets_a_title(tmp_path: Path) -> None:
         assert len(seen.provider.requests) == 3, "it is asked for once"
 
 
+async def test_a_shell_line_has_no_title_but_the_prompt_behind_it_has(tmp_path: Path) -> None:
+    scripts = (reply("Yes, blue.", 1), reply("Colour of the sky", 2))
+    async with window(tmp_path, *scripts, titles=True) as seen:
+        await seen.send("!true")
+        await seen.idle()
+        await seen.pilot.pause()
+        assert seen.provider.requests == []
+        await seen.send("Is the sky blue?")
+        await seen.until(lambda state: state.session.title == "Colour of the sky")
+
+
 async def test_without_a_small_model_the_first_prompt_is_the_title(tmp_path: Path) -> None:
     async with window(tmp_path, SCRIPTS[0]) as seen:
         await seen.send("Is   the sky\nblue?")

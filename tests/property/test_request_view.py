@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from app.sessions.codec import parse_transcript
 from app.sessions.fork import fork_records
 from app.sessions.graph import GraphView, open_view
+from app.sessions.kept import walk_from
 from app.sessions.prompts import blocks_of, content_of, user_kind
-from app.sessions.view import request_view, request_walk
+from app.sessions.view import request_view
 from tests.fakes.history_rules import history_fault
 from tests.unit.sessions.real_files import CASES, TRANSCRIPTS
 
@@ -112,7 +113,7 @@ def prompts_on_the_chain(view: GraphView) -> list[str]:
     graph = view.graph
     texts: list[str] = []
     preserved = any(r.is_boundary and b"preserved" in r.raw for r in graph.records)
-    for here in request_walk(graph, view.leaf) if preserved else graph.walk(view.leaf):
+    for here in walk_from(graph, view.leaf).positions if preserved else graph.walk(view.leaf):
         record = graph.records[here]
         if record.is_boundary:
             break

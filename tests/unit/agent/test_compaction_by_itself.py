@@ -275,3 +275,10 @@ async def test_a_request_with_too_many_bytes_is_rescued_too(tmp_path: Path) -> N
     )
     await play.turn("one")
     assert (await play.turn("two")).outcome == "completed"
+
+
+async def test_a_first_prompt_that_fills_the_context_is_simply_sent(tmp_path: Path) -> None:
+    play = await stage(tmp_path, filled("One.", 9_000, 1), options=SMALL)
+    assert (await play.turn("word " * 150_000)).outcome == "completed"
+    assert play.told == []
+    assert len(play.provider.requests) == 1
