@@ -17,7 +17,7 @@ MODEL_ALIAS: Final = "smollm2-135m"
 
 
 def main(arguments: list[str]) -> int:
-    """Serve until standard input ends; 1 when the server cannot start."""
+    """Serve until standard input ends, then leave with 0; 1 when the server cannot start."""
     weights, context, threads = arguments
     try:
         server = _start(weights, int(context), int(threads))
@@ -27,8 +27,9 @@ def main(arguments: list[str]) -> int:
     _report({"url": str(server.listening_address)})
     while os.read(sys.stdin.fileno(), 4096):
         pass
-    del server
-    return 0
+    # llama.cpp's server waits for ever when it is taken down before its loop began, and there is
+    # nothing here to take down in order.
+    os._exit(0)
 
 
 def _start(weights: str, context: int, threads: int) -> Any:
