@@ -11,7 +11,7 @@ from typing import Any
 from app.agent.tools.arguments import checked, title_of
 from app.agent.tools.atomic_write import writable_target, write_atomic
 from app.agent.tools.base import ToolContext, ToolFailure, ToolInput, ToolResult
-from app.agent.tools.patch import structured_patch
+from app.patch import structured_patch
 from app.agent.tools.paths import locate, shown
 from app.agent.tools.text_file import (
     decode,

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from app.agent.tools.base import ToolContext, ToolFailure
 from app.agent.tools.edit import EditTool, replaced
-from app.agent.tools.patch import structured_patch
+from app.patch import structured_patch
 from app.agent.tools.read import ReadTool
 from tests.unit.agent.tool_kit import call, details_of, make_context, text_of
 
