@@ -99,6 +99,31 @@ def read_small(path: Path, most: int = 1 << 20) -> bytes:
         return file.read(most)
 
 
+def open_resolved(path: Path, flags: int) -> int:
+    """A descriptor of the resolved `path`, opened folder by folder and through no link.
+
+    So it is what `path` was resolved to, whatever links were put in its way since. Raises
+    `OSError`; a link is one.
+    """
+    flags |= os.O_NOFOLLOW | os.O_CLOEXEC
+    # Where there is no O_PATH a folder must be readable to be gone through.
+    through = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC | getattr(os, "O_PATH", os.O_RDONLY)
+    parts = path.parts[1:]
+    if not parts:
+        return os.open(path, flags)
+    folder = os.open(path.anchor, through)
+    for part in parts[:-1]:
+        try:
+            below = os.open(part, through, dir_fd=folder)
+        finally:
+            os.close(folder)
+        folder = below
+    try:
+        return os.open(parts[-1], flags, dir_fd=folder)
+    finally:
+        os.close(folder)
+
+
 def make_private_folder(folder: Path) -> None:
     """Make `folder` and its missing parents with mode 0700. Raises `StorageError`."""
     try:

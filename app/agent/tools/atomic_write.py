@@ -10,8 +10,9 @@ from pathlib import Path
 
 from app.agent.tools.arguments import clean
 from app.agent.tools.base import ToolContext, ToolFailure, ToolInput
-from app.agent.tools.paths import open_resolved, reason_of, settled, within_roots
+from app.agent.tools.paths import reason_of, settled, within_roots
 from app.agent.tools.text_file import refuse_special
+from app.paths import open_resolved
 
 
 def writable_target(path: Path, arguments: ToolInput, context: ToolContext) -> Path:

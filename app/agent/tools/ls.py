@@ -11,7 +11,8 @@ from typing import Any
 
 from app.agent.tools.arguments import checked, clean, title_of
 from app.agent.tools.base import ToolContext, ToolFailure, ToolInput, ToolResult
-from app.agent.tools.paths import locate, open_resolved, reason_of, settled, shown
+from app.agent.tools.paths import locate, reason_of, settled, shown
+from app.paths import open_resolved
 
 MOST_ENTRIES = 1000
 

@@ -49,31 +49,6 @@ def settled(path: Path, arguments: ToolInput, context: ToolContext) -> Path:
     return now
 
 
-def open_resolved(path: Path, flags: int) -> int:
-    """A descriptor of the resolved `path`, opened folder by folder and through no link.
-
-    So it is what `path` was resolved to, whatever links were put in its way since. Raises
-    `OSError`; a link is one.
-    """
-    flags |= os.O_NOFOLLOW | os.O_CLOEXEC
-    # Where there is no O_PATH a folder must be readable to be gone through.
-    through = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC | getattr(os, "O_PATH", os.O_RDONLY)
-    parts = path.parts[1:]
-    if not parts:
-        return os.open(path, flags)
-    folder = os.open(path.anchor, through)
-    for part in parts[:-1]:
-        try:
-            below = os.open(part, through, dir_fd=folder)
-        finally:
-            os.close(folder)
-        folder = below
-    try:
-        return os.open(parts[-1], flags, dir_fd=folder)
-    finally:
-        os.close(folder)
-
-
 def shown(path: Path, context: ToolContext) -> str:
     """The path as the model gets it: relative inside the session's folder, else absolute."""
     for root in (context.root, Path(os.path.realpath(context.root))):

@@ -12,7 +12,8 @@ from pathlib import Path
 
 from app.agent.tools.arguments import clean
 from app.agent.tools.base import ToolContext, ToolFailure
-from app.agent.tools.paths import open_resolved, real, reason_of
+from app.agent.tools.paths import real, reason_of
+from app.paths import open_resolved
 
 WHOLE_FILE_BYTES = 10_000_000
 """Larger files are read piece by piece and cannot be edited."""

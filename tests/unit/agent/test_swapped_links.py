@@ -17,9 +17,9 @@ from app.agent.tools.edit import EditTool
 from app.agent.tools.glob import GlobTool
 from app.agent.tools.grep import GrepTool
 from app.agent.tools.ls import LsTool
-from app.agent.tools.paths import open_resolved
 from app.agent.tools.read import ReadTool
 from app.agent.tools.write import WriteTool
+from app.paths import open_resolved
 from tests.unit.agent.tool_kit import make_context, text_of
 
 
