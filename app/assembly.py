@@ -7,6 +7,7 @@ import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -15,18 +16,22 @@ from app.agent.caller import Caller, Measure, Purpose, Tell
 from app.agent.compaction import context_tokens
 from app.agent.compactor import Compactor
 from app.agent.conversation import Conversation
+from app.agent.file_tracker import FileTracker
 from app.agent.gate import Gate
 from app.agent.leftovers import can_go_on
 from app.agent.loop import AgentLoop
 from app.agent.permission import hidden_from_search
 from app.agent.policy import Mode, Policy
 from app.agent.request import Surroundings, system_prompt
+from app.agent.rewinder import Rewinder
 from app.agent.rules import Rule, RuleError, Rules, parse_rule
 from app.agent.titler import make_title
 from app.agent.tool_runner import ToolRunner
 from app.agent.tools.base import Asker, Tool, ToolContext
 from app.agent.tools.registry import api_form, default_tools, select_tools
 from app.agent.tools.shell_background import ShellTask, ShellTasks
+from app.checkpoints.blobs import note_of, store_of
+from app.checkpoints.watch import MOST_FILES, FolderWatch
 from app.config import Loaded, Settings
 from app.credentials import Credentials
 from app.errors import StorageError
@@ -44,6 +49,7 @@ from app.models.usage import (
     model_facts,
     price_table,
 )
+from app.ripgrep import list_files
 from app.session_files import SessionFiles, open_files
 from app.sessions.envelope import Envelope
 from app.sessions.ownership import Ownership
@@ -79,6 +85,7 @@ class Runtime:
     settings: Settings
     opened: SessionOpened
     ownership: Ownership | None
+    rewinder: Rewinder
     small_model: str | None
     """The model of small background calls, None where there is none."""
     _was_named: bool = False
@@ -177,6 +184,9 @@ async def open_session(
         hidden=hidden_from_search(policy),
         sightings=policy.sightings,
     )
+    tools = select_tools(default_tools(), options.tools)
+    tracker = _tracker(here, options, settings, files, conversation, hooks)
+    context.files = tracker
     gate = Gate(
         policy,
         hooks.emit,
@@ -184,7 +194,6 @@ async def open_session(
         can_ask=hooks.can_ask,
         save_rule=hooks.save_rule,
     )
-    tools = select_tools(default_tools(), options.tools)
     runner = ToolRunner(tools, context, gate, here.clock, hooks.emit)
     caller = make_caller(here, options, model, provider, tools)
     size = (
@@ -235,8 +244,31 @@ async def open_session(
         settings,
         opened,
         files.ownership,
+        Rewinder(
+            conversation,
+            tracker,
+            (here.root, here.folder, *options.added_folders),
+            note_of(files.file),
+        ),
         small_model_of(here, settings),
     )
+
+
+def _tracker(
+    here: Installation,
+    options: Options,
+    settings: Settings,
+    files: SessionFiles,
+    conversation: Conversation,
+    hooks: Hooks,
+) -> FileTracker | None:
+    """The file history of the session; None where nothing is kept, or two would own it."""
+    if not settings.checkpoints or not options.persist:
+        return None
+    store = store_of(files.file)
+    baseline = here.places.project(here.folder) / "baseline"
+    watch = FolderWatch(here.root, baseline, store, partial(list_files, most=MOST_FILES))
+    return FileTracker(conversation, store, here.clock, watch, hooks.tell, files.source)
 
 
 def make_caller(

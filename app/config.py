@@ -71,6 +71,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """`[keys]`: binding id to keys, for example `"chat.tasks" = "f6"`."""
     titles: bool = True
     """Whether the small model names a new session after its first turn."""
+    checkpoints: bool = True
+    """Whether what files held is kept before tools change them, so that one can go back."""
     resume_interrupted_turn: bool = False
     """Whether a turn that was cut off goes on by itself when its session is opened again."""
     cleanup_period_days: Annotated[int, msgspec.Meta(ge=0)] = 30

@@ -44,6 +44,8 @@ class Options:
     """Whether the list of sessions is shown first."""
     fork: bool = False
     """Go on in a new session that branches off `resume`."""
+    fork_at: str | None = None
+    """The uuid of the record at which it branches off; None for the end of the branch in use."""
     max_turns: int | None = None
 
     def flags(self) -> dict[str, Any]:

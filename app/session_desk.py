@@ -21,7 +21,7 @@ from app.paths import create_private
 from app.sessions.codec import parse_transcript
 from app.sessions.export import markdown_of
 from app.sessions.glance import SessionSummary
-from app.sessions.graph import open_view
+from app.sessions.graph import MessageGraph, open_view
 from app.sessions.listing import Scope, complete, list_sessions
 from app.sessions.naming import rename, title_record
 from app.sessions.search import Hit, Query, search_text, search_title
@@ -140,8 +140,18 @@ def _export(file: Path, folder: Path) -> Path:
     view, title = open_view(records), title_from(records)
     if not view.graph.position:
         raise ReverieError(f"{file} holds no message that could be exported.")
-    content = markdown_of(view.graph, view.leaf, title).encode("utf-8", "replace")
-    name = _file_name(title) or file.stem
+    return export_branch(view.graph, view.leaf, title, file.stem, folder)
+
+
+def export_branch(
+    graph: MessageGraph, leaf: int | None, title: str, session_id: str, folder: Path
+) -> Path:
+    """Write the branch that ends in `leaf` as Markdown into a folder, under a name that is free.
+
+    Raises `StorageError` when it cannot be written, and `ReverieError` without a free name.
+    """
+    content = markdown_of(graph, leaf, title).encode("utf-8", "replace")
+    name = _file_name(title) or session_id
     for number in range(1, MOST_NAMES):
         target = folder / (f"{name}.md" if number == 1 else f"{name} {number}.md")
         with contextlib.suppress(FileExistsError):

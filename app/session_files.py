@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from app.agent.file_records import history_records, load_history
+from app.checkpoints.apply import settle
+from app.checkpoints.blobs import note_of, store_of
+from app.clock import timestamp
 from app.errors import ReverieError, StorageError
 from app.installation import Installation, Options
 from app.sessions.catalogue import is_own_transcript
@@ -15,7 +20,7 @@ from app.sessions.fork import fork_records
 from app.sessions.graph import GraphView, open_view
 from app.sessions.journal import Journal
 from app.sessions.kept import walk_from
-from app.sessions.ownership import Holder, Ownership, own
+from app.sessions.ownership import Holder, Ownership, holder_of, own
 from app.sessions.records import Record
 from app.sessions.repair import repair_warnings
 from app.sessions.summary import Warning as TranscriptWarning
@@ -24,6 +29,7 @@ from app.sessions.view import request_view
 from app.storage.local import FileLog
 
 COPIED = "its file is only read; what you say goes to a new session that begins with all of it"
+HELD = "files cannot be rewound here to before this branch: that process keeps their history"
 MOST_LOOKED_AT = 20_000_000
 """Bytes of records that are looked through for repairs when a session is opened."""
 
@@ -33,6 +39,8 @@ class SessionFiles:
     """An open session's records, and the right to write more of them."""
 
     session_id: str
+    file: Path
+    """Its transcript, which may not be there yet."""
     journal: Journal
     view: GraphView
     records: tuple[Record, ...]
@@ -40,6 +48,8 @@ class SessionFiles:
     """What was repaired, left out or done otherwise than asked, a sentence each."""
     ownership: Ownership | None
     """None where nothing is written, or where the folder cannot hold a lock."""
+    source: Path | None = None
+    """The file of another program that it begins with: its backups are still to be copied."""
 
 
 def open_files(here: Installation, options: Options, session_id: str) -> SessionFiles:
@@ -64,13 +74,35 @@ def open_files(here: Installation, options: Options, session_id: str) -> Session
         return _copy(here, options, parsed.records, (*warnings, COPIED))
     owner = None if options.fork else _own(file, options)
     if options.resume and (options.fork or isinstance(owner, Holder)):
+        holder = owner if isinstance(owner, Holder) else holder_of(file)
+        is_held = holder is not None and holder.pid != os.getpid()
         if isinstance(owner, Holder):
             who = f"another process ({owner.pid})" if owner.pid else "another process"
             warnings += (f"it is open in {who}, so this is a branch of it",)
-        return _branch(here, options, view, parsed.records, warnings)
+        if is_held:
+            warnings += (HELD,)
+        return _branch(here, options, _at(view, options.fork_at), is_held, warnings)
     journal = Journal(session_id, FileLog(file) if options.persist else None)
     ownership = owner if isinstance(owner, Ownership) else None
-    return SessionFiles(session_id, journal, view, parsed.records, warnings, ownership)
+    if ownership is not None:
+        warnings += _settled(file, view)
+    return SessionFiles(session_id, file, journal, view, parsed.records, warnings, ownership)
+
+
+def _settled(file: Path, view: GraphView) -> tuple[str, ...]:
+    """End a rewind in which an earlier process was killed, and say so."""
+    done = settle(note_of(file), view.graph.position.__contains__)
+    if done is None:
+        return ()
+    pending, left = done
+    count = len(pending.moves)
+    said = f"a rewind of {count} file{'' if count == 1 else 's'} was cut off; "
+    if pending.rewind in view.graph.position:
+        return (f"{said}it had been done, and what it left lying about was removed",)
+    said += "every file is as it was before it"
+    if left:
+        said += f", but for {', '.join(left)}, which somebody changed since"
+    return (said,)
 
 
 def _copy(
@@ -79,7 +111,9 @@ def _copy(
     """A session that has what a file holds; it is written with the first thing that is said."""
     session_id = options.session_id or new_uuid()
     adopted = adopt(records, session_id=session_id, new_uuid=new_uuid)
-    return _begun(here, options, session_id, adopted, warnings)
+    files = _begun(here, options, session_id, adopted, warnings)
+    files.source = options.resume
+    return files
 
 
 def _begun(
@@ -95,7 +129,7 @@ def _begun(
     journal = Journal(session_id, FileLog(file) if options.persist else None, records)
     ownership = owner if isinstance(owner, Ownership) else None
     return SessionFiles(
-        session_id, journal, open_view(records), tuple(records), warnings, ownership
+        session_id, file, journal, open_view(records), tuple(records), warnings, ownership
     )
 
 
@@ -111,24 +145,44 @@ def _repairs(view: GraphView) -> tuple[TranscriptWarning, ...]:
     return repair_warnings(request_view(view.graph, view.leaf))
 
 
+def _at(view: GraphView, uuid: str | None) -> GraphView:
+    """The view from this record, from the end of the branch in use for None."""
+    here = view.graph.position.get(uuid or "")
+    return view if here is None else GraphView(view.graph, view.length, here)
+
+
 def _branch(
     here: Installation,
     options: Options,
     view: GraphView,
-    records: tuple[Record, ...],
+    is_held: bool,
     warnings: tuple[str, ...],
 ) -> SessionFiles:
+    """A fork; the file history goes along unless another process owns it."""
     session_id = options.session_id or new_uuid()
     forked = fork_records(
         view.graph,
         view.leaf,
         session_id=session_id,
-        title=title_from(records),
+        title=title_from(view.graph.records),
         new_uuid=new_uuid,
     )
+    if options.resume is not None and not is_held:
+        forked += _history(here, options.resume, view, forked, session_id)
     files = _begun(here, options, session_id, forked, warnings)
     files.journal.write_beginning()
     return files
+
+
+def _history(
+    here: Installation, source: Path, view: GraphView, forked: list[Record], session_id: str
+) -> list[Record]:
+    """The file history that a fork shares with its source, and the bytes it needs."""
+    history = load_history(view.graph)
+    target = here.places.transcript(here.folder, session_id)
+    store_of(source).share(store_of(target), history.blobs())
+    renamed = {str(r.data["forkedFrom"]["messageUuid"]): r.uuid or "" for r in forked if r.uuid}
+    return history_records(history, renamed, timestamp(here.clock.now()))
 
 
 def _own(file: Path, options: Options) -> Ownership | Holder | None:

@@ -9,6 +9,7 @@ _SPELLINGS = {
     "left_square_bracket": "[",
     "right_square_bracket": "]",
     "slash": "/",
+    "full_stop": ".",
     "escape": "esc",
     "ctrl+underscore": "ctrl+_",
 }

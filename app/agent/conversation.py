@@ -10,7 +10,7 @@ from app.sessions.envelope import Envelope
 from app.sessions.graph import GraphView
 from app.sessions.journal import Journal
 from app.sessions.records import Record
-from app.state.facts import Fact, RecordsAppended
+from app.state.facts import Fact, HeadMoved, RecordsAppended
 
 
 @dataclass(slots=True)
@@ -48,6 +48,15 @@ class Conversation:
             self.view = self.view.after(record)
         self.emit(RecordsAppended(self.session_id, records, self.view))
         self._tell(error)
+
+    def move(self, leaf: int | None) -> None:
+        """Go on from another record of the graph, from before the first one for None."""
+        self.view = GraphView(self.view.graph, self.view.length, leaf)
+        self.emit(HeadMoved(self.view))
+
+    def choose(self, leaf: str | None) -> Record:
+        """The record that makes this the end of the branch in use when the session is resumed."""
+        return self.envelope.metadata("last-prompt", leafUuid=leaf, explicit=True, rewound=True)
 
     def sync(self) -> None:
         """Make what was said survive a power cut."""

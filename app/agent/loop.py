@@ -136,7 +136,11 @@ class AgentLoop:
                 source=source,
                 meta=meta,
             )
-            self.conversation.append(prompt)
+            files = self.runner.context.files
+            if files is None:
+                self.conversation.append(prompt)
+            else:
+                await files.begin(prompt)
             result = await self._rounds(prompt.uuid or "")
         except ModelError as error:
             self._keep_partial()

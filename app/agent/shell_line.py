@@ -10,6 +10,7 @@ from typing import Any
 from app.agent.loop import AgentLoop
 from app.agent.tools.base import ToolFailure, ToolInterrupted, ToolResult
 from app.sessions.envelope import new_uuid
+from app.sessions.records import Record
 from app.state.facts import ToolProgressed, ToolQueued, ToolStarted, TurnEnded, TurnStarted
 from app.state.model import Outcome
 
@@ -27,18 +28,21 @@ async def run_shell_line(
     emit(TurnStarted(turn_id, started))
     outcome: Outcome = "interrupted"
 
-    def say(text: str) -> None:
-        record = conversation.envelope.prompt(
+    def said(text: str) -> Record:
+        return conversation.envelope.prompt(
             conversation.leaf,
             text,
             prompt_id=prompt_id,
             permission_mode=loop.mode(),
             source="typed",
         )
-        conversation.append(record)
 
     loop.answer_leftovers()
-    say(f"<bash-input>{command}</bash-input>")
+    line = said(f"<bash-input>{command}</bash-input>")
+    if runner.context.files is None:
+        conversation.append(line)
+    else:
+        await runner.context.files.begin(line)
     emit(ToolQueued(call_id, SHELL_TOOL))
     emit(ToolStarted(call_id, started))
     result = ToolResult("(interrupted)", is_error=True)
@@ -58,7 +62,7 @@ async def run_shell_line(
     finally:
         text = _text(result.content)
         channel = "stderr" if result.is_error else "stdout"
-        say(f"<bash-{channel}>{text}</bash-{channel}>")
+        conversation.append(said(f"<bash-{channel}>{text}</bash-{channel}>"))
         conversation.sync()
         emit(TurnEnded(turn_id, outcome, "", clock.monotonic() - started))
 

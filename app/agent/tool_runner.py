@@ -14,6 +14,7 @@ from typing import Any
 
 from app.agent.gate import Decision, Gate
 from app.agent.tools.base import (
+    CALL,
     Tool,
     ToolContext,
     ToolFailure,
@@ -163,6 +164,7 @@ class ToolRunner:
         def progress(output: str) -> None:
             self._emit(ToolProgressed(call.id, output))
 
+        CALL.set(call.record_uuid)
         try:
             return await tool.run(call.arguments, self.context, progress)
         except ToolInterrupted as cut:

@@ -27,6 +27,16 @@ _PIECE = 1 << 20
 _LEVEL = 1  # measured: 4 ms for 5 MB of noise, 0.3 ms for a source file
 
 
+def store_of(transcript: Path) -> BlobStore:
+    """The blobs of the session with this transcript."""
+    return BlobStore(transcript.with_suffix("") / "file-history")
+
+
+def note_of(transcript: Path) -> Path:
+    """Where a rewind of this session is written down while it is under way."""
+    return transcript.with_suffix("") / "rewind.json"
+
+
 class BlobMissing(StorageError):
     """Bytes that are asked for are not there any more, or are not what they were."""
 
@@ -37,10 +47,14 @@ def is_blob_name(name: object) -> bool:
 
 
 class BlobStore:
-    """The blobs of one session. Names are digests; other tools' backups keep their own names."""
+    """The blobs of one session. Names are digests; other tools' backups keep their own names.
 
-    def __init__(self, folder: Path) -> None:
+    One that is not `durable` does not wait for the disk: a power cut may take its newest blobs.
+    """
+
+    def __init__(self, folder: Path, *, durable: bool = True) -> None:
         self.folder = folder
+        self._durable = durable
 
     def put(self, data: bytes) -> str:
         """Keep these bytes; returns their digest. Raises `StorageError`."""
@@ -56,7 +70,8 @@ class BlobStore:
         """
         import zstandard  # 12 ms that only a session with changes needs
 
-        make_private_folder(self.folder)
+        if not self.folder.is_dir():
+            make_private_folder(self.folder)
         temporary = self.folder / f".{secrets.token_hex(8)}.tmp"
         digest = hashlib.sha256()
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -67,10 +82,12 @@ class BlobStore:
                     digest.update(piece)
                     writer.write(piece)
                 writer.flush(zstandard.FLUSH_FRAME)
-                file.flush()
-                os.fsync(file.fileno())
+                if self._durable:
+                    file.flush()
+                    os.fsync(file.fileno())
             temporary.replace(self._file(digest.hexdigest()))
-            _sync_folder(self.folder)
+            if self._durable:
+                _sync_folder(self.folder)
         except OSError as error:
             raise StorageError(
                 f"A file's bytes could not be kept in {self.folder}: {error.strerror or error}.",
@@ -117,6 +134,11 @@ class BlobStore:
             raise BlobMissing(f"The saved bytes {name} are damaged.")
         return digest.hexdigest()
 
+    def measure(self, name: str) -> tuple[str, int]:
+        """Digest and number of a blob's bytes. Raises `BlobMissing`."""
+        data = self.read(name)
+        return hashlib.sha256(data).hexdigest(), len(data)
+
     def read(self, name: str) -> bytes:
         """A blob's bytes, whole. Raises `BlobMissing`."""
         target = BytesIO()
@@ -126,15 +148,19 @@ class BlobStore:
     def share(self, other: BlobStore, names: Iterable[str]) -> None:
         """Give `other` these blobs too: hard links, or copies where there are none.
 
-        What is missing here is left out. Raises `StorageError`.
+        What is missing here is left out; what `other` gets is safe on disk if it is durable.
+        Raises `StorageError`.
         """
         make_private_folder(other.folder)
+        unsafe = other._durable and not self._durable
         for name in names:
             source, target = self._file(name), other._file(name)
             if not is_blob_name(name) or target.is_file() or not source.is_file():
                 continue
             try:
                 _link_or_copy(source, target)
+                if unsafe:
+                    _sync(target, os.O_RDONLY)
             except FileExistsError:
                 continue
             except OSError as error:
@@ -142,6 +168,8 @@ class BlobStore:
                     f"Saved bytes could not be shared with {other.folder}: "
                     f"{error.strerror or error}."
                 ) from error
+        if unsafe:
+            _sync_folder(other.folder)
 
     def keep_only(self, names: Collection[str]) -> int:
         """Remove every other blob; returns how many went."""
@@ -176,8 +204,12 @@ def _link_or_copy(source: Path, target: Path) -> None:
 
 def _sync_folder(folder: Path) -> None:
     with contextlib.suppress(OSError):  # some file systems cannot sync a folder
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        _sync(folder, os.O_RDONLY | os.O_DIRECTORY)
+
+
+def _sync(path: Path, flags: int) -> None:
+    descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

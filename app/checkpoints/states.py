@@ -13,9 +13,9 @@ from msgspec import Struct
 
 from app.paths import open_resolved
 
-Kind: TypeAlias = Literal["absent", "file", "link", "folder", "other"]
-"""`link`: a symbolic link there or on the way there; `other`: a device, pipe or socket, a folder
-on the way that is a file, or something that may not be read."""
+Kind: TypeAlias = Literal["absent", "file", "link", "folder", "beneath", "other"]
+"""`link`: a symbolic link there or on the way there; `beneath`: a folder on the way is a file;
+`other`: a device, pipe or socket, or something that may not be read."""
 
 
 class FileState(Struct, frozen=True):
@@ -108,6 +108,6 @@ def _of_failure(path: str, error: OSError) -> FileState:
     for folder in reversed(Path(path).parents):
         if folder.is_symlink():
             return FileState("link")
-        if not folder.is_dir():
-            return FileState("other")
+        if folder.is_file():
+            return FileState("beneath")
     return FileState("other")

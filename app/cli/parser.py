@@ -46,6 +46,12 @@ class Flags:
     add_dir: list[str] = field(default_factory=list[str])
     append_system_prompt: str = ""
     settings: str | None = None
+    rewind_files: str | None = None
+    """The uuid of a prompt, or of a rewind, to whose state files go back."""
+    dry_run: bool = False
+    force: bool = False
+    shell: bool = False
+    """Whether a rewind also puts back what only shell commands changed."""
     no_session_persistence: bool = False
     dangerously_skip_permissions: bool = False
     debug: bool = False
@@ -70,6 +76,11 @@ def parse_flags(words: list[str]) -> Flags:
         raise UsageError("--fork-session needs the session to branch off: --resume or --continue.")
     if flags.session_id is not None and old and not flags.fork_session:
         raise UsageError("--session-id names a new session; it does not go with an old one.")
+    if flags.rewind_files is not None:
+        _check_rewind(flags)
+        return flags
+    if flags.dry_run or flags.force or flags.shell:
+        raise UsageError("--dry-run, --force and --shell go with --rewind-files.")
     if flags.print and flags.resume == "":
         raise UsageError("--resume needs the id of a session in print mode.")
     if not flags.print:
@@ -79,6 +90,15 @@ def parse_flags(words: list[str]) -> Flags:
             "With --input-format stream-json the prompts come on stdin, none as PROMPT."
         )
     return flags
+
+
+def _check_rewind(flags: Flags) -> None:
+    if not flags.resume and not flags.continue_:
+        raise UsageError("--rewind-files needs the session: --resume ID.")
+    if flags.fork_session or flags.prompt is not None or flags.session_id is not None:
+        raise UsageError("--rewind-files goes with --resume ID alone, without a prompt or a fork.")
+    if flags.output_format == "stream-json":
+        raise UsageError("--rewind-files prints text or json.")
 
 
 def _refuse_print_flags(flags: Flags) -> None:
@@ -121,6 +141,7 @@ def _parser() -> Parser:
     parser.add_argument("-v", "--version", action="store_true", help="print the version and leave")
     _add_print_flags(parser)
     _add_session_flags(parser)
+    _add_rewind_flags(parser)
     _add_model_flags(parser)
     _add_tool_flags(parser)
     return parser
@@ -183,6 +204,28 @@ def _add_session_flags(parser: Parser) -> None:
     group.add_argument("--session-id", metavar="UUID", help="the id of the new session")
     group.add_argument(
         "--no-session-persistence", action="store_true", help="leave no transcript behind"
+    )
+
+
+def _add_rewind_flags(parser: Parser) -> None:
+    group = parser.add_argument_group("going back")
+    group.add_argument(
+        "--rewind-files",
+        metavar="UUID",
+        help="with --resume: put files back as they were at this message, and leave",
+    )
+    group.add_argument(
+        "--dry-run", action="store_true", help="with --rewind-files: only say what would happen"
+    )
+    group.add_argument(
+        "--force",
+        action="store_true",
+        help="with --rewind-files: also over what somebody else changed since; it is kept",
+    )
+    group.add_argument(
+        "--shell",
+        action="store_true",
+        help="with --rewind-files: also what only shell commands changed",
     )
 
 

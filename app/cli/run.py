@@ -82,6 +82,10 @@ def _open(words: list[str]) -> int:
     here = find_installation()
     if flags.debug:
         log_to_file(here.places)
+    if flags.rewind_files is not None:
+        from app.cli.rewind import run_rewind
+
+        return run_rewind(here, flags)
     if flags.print:
         from app.cli.print_mode import run_print
 

@@ -192,26 +192,31 @@ class MessageGraph:
         """Whether the record belongs to the conversation and not to a sub-agent beside it."""
         return self.is_sidechain_file or not self.records[here].sidechain
 
-    def chosen_leaf(self) -> int | None:
+    def choice(self) -> tuple[int | None] | None:
         """The end that an explicit `last-prompt` record names, when nothing was said after it.
 
         So a rewind, or a switch to another branch, survives without a message (transcripts.md,
-        quirk 28). One that is not explicit only repeats what was newest when it was written.
+        quirk 28); one to before the first prompt names nothing. None when nothing was chosen: a
+        record that is not explicit only repeats what was newest when it was written.
         """
         for here in range(len(self.records) - 1, -1, -1):
             record = self.records[here]
             if record.type == "last-prompt" and record.data.get("explicit") is True:
-                named = self.position.get(str(record.data.get("leafUuid")))
-                if named is not None and self.is_main(named):
-                    return next((h for h in self.walk(named) if self._may_end(h)), None)
+                named = record.data.get("leafUuid")
+                if named is None:
+                    return (None,)
+                found = self.position.get(str(named))
+                if found is not None and self.is_main(found):
+                    end = next((h for h in self.walk(found) if self._may_end(h)), None)
+                    return None if end is None else (end,)
             elif self.is_current(here) and self.is_main(here) and self._may_end(here):
                 return None
         return None
 
     def leaf(self) -> int | None:
         """The end of the branch in use: the chosen one, else the newest."""
-        chosen = self.chosen_leaf()
-        return self.newest_leaf() if chosen is None else chosen
+        choice = self.choice()
+        return self.newest_leaf() if choice is None else choice[0]
 
     def newest_leaf(self) -> int | None:
         """The end of the branch in use: the last childless branch's newest message.

@@ -1,99 +1,160 @@
-"""A session's prompts and compactions as one tree, with its forks in other sessions."""
+"""The prompts, compactions and rewinds of one session as nodes, and the records of each.
+
+A node owns the records that lead from it to the next ones: the replies and tool results of its
+turn. Nothing is decoded but prompts and what stands between the messages, so that a session of
+10 000 prompts is outlined before its list can be drawn.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Mapping
 from typing import Literal, TypeAlias, cast
 
-from app.sessions.branches import nearest_above, prompts_of
-from app.sessions.graph import GraphView, MessageGraph
-from app.sessions.prompts import typed_text
+import msgspec
+
+from app.sessions.graph import COMPACT_UNDONE, GraphView
+from app.sessions.kept import all_kept
+from app.sessions.prompts import typed_text, user_kind
 from app.sessions.records import JsonObject, Record
 
-NodeKind: TypeAlias = Literal["prompt", "compact", "unavailable", "fork"]
-"""`unavailable`: a compaction whose earlier history is in no file (cases/B09)."""
+NodeKind: TypeAlias = Literal["prompt", "compact", "unavailable", "restore", "fork"]
+"""`unavailable`: a compaction whose earlier history is in no file (cases/B09); `restore`: where a
+rewind was made; `fork`: where another session begins or goes on."""
 
 UNAVAILABLE = "earlier history not available"
+REWOUND = "rewind"
+"""Subtype of our record of a rewind."""
+RECAP = "away_summary"
+"""Subtype of the record of what happened while the person was away (transcripts.md, a7)."""
+
+_UNKNOWN = -2
+_NONE = -1
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
-    """One prompt, compaction or fork; `parent` is the uuid of the node before it."""
+class Node(msgspec.Struct, frozen=True):
+    """One prompt, compaction, rewind or fork."""
 
     uuid: str
+    """Of its record; in a family that of the session where it was said first."""
     parent: str | None
+    """The uuid of the node before it."""
     kind: NodeKind
     text: str
     timestamp: str | None = None
     tools: int = 0
     """Tool calls up to the next node."""
+    recaps: int = 0
+    """Recaps up to the next node."""
     on_branch: bool = False
     """It leads to the leaf in use."""
     current: bool = False
     """It is the last node before the leaf in use."""
     session_id: str = ""
-    """Of a fork: the session that goes on from here."""
+    """The session that holds it: the one that is looked at wherever it does."""
+    own: str = ""
+    """The uuid that it has there."""
 
 
-@dataclass(frozen=True, slots=True)
-class Fork:
-    """Another session that branched off."""
+class Outline(msgspec.Struct, frozen=True):
+    """One session's nodes in file order, by the position of their record."""
 
-    session_id: str
-    title: str
-    records: tuple[Record, ...]
+    view: GraphView
+    nodes: Mapping[int, Node]
+    turns: Mapping[int, list[int]]
+    """The records of each node in file order, its own first."""
+    sources: Mapping[str, tuple[str, str]]
+    """By uuid, of nodes that a fork copied: the session and the uuid that they are from."""
+    last: int | None
+    """The node before the leaf in use."""
 
-
-def outline(view: GraphView, forks: Iterable[Fork] = ()) -> list[Node]:
-    """All nodes in file order, forks last."""
-    graph = view.graph
-    prompts = prompts_of(graph)
-    marks = [here for here in graph.position.values() if graph.records[here].is_boundary]
-    known = {*prompts, *marks}
-    nodes = sorted(known)
-    nearest = nearest_above(graph, known)
-    branch = [here for here in graph.walk(view.leaf) if here in known]
-    on_branch = set(branch)
-    tools = _tool_counts(graph, known)
-    found: list[Node] = []
-    for here in nodes:
-        record, above = graph.records[here], nearest(here)
-        kind: NodeKind = "prompt"
-        if record.is_boundary:
-            kind = "unavailable" if graph.parent(here) is None else "compact"
-        found.append(
-            Node(
-                uuid=record.uuid or "",
-                parent=None if above is None else graph.records[above].uuid,
-                kind=kind,
-                text=typed_text(record.data) if kind == "prompt" else _compaction(record, kind),
-                timestamp=record.timestamp,
-                tools=tools.get(here, 0),
-                on_branch=here in on_branch,
-                current=here in branch[:1],
-            )
-        )
-    joined = (_fork_node(graph, known, fork) for fork in forks)
-    return [*found, *(node for node in joined if node is not None)]
+    def records(self, uuid: str) -> list[Record]:
+        """The records of a node's turn; none for a node of another session."""
+        here = self.view.graph.position.get(uuid)
+        return [] if here is None else [self.view.graph.records[p] for p in self.turns[here]]
 
 
-def _tool_counts(graph: MessageGraph, known: set[int]) -> dict[int, int]:
-    nearest = nearest_above(graph, known)
-    counts: dict[int, int] = {}
-    for here in graph.position.values():
+def outline(view: GraphView, session_id: str = "") -> Outline:
+    """The nodes of a session as it looks from the leaf of `view`."""
+    graph, length = view.graph, view.length
+    found: dict[int, JsonObject] = {}
+    for here in range(length):
         record = graph.records[here]
-        if record.tool_uses and graph.is_main(here):
-            above = nearest(here)
-            if above is not None:
-                counts[above] = counts.get(above, 0) + len(record.tool_uses)
-    return counts
+        data = _node_data(record)
+        if data is not None and graph.is_current(here) and graph.is_main(here):
+            found[here] = data
+    parents = _parents(view)
+    belongs = _belongs(parents, found)
+    turns = _turns(view, belongs)
+    last = _NONE if view.leaf is None or view.leaf >= length else belongs[view.leaf]
+    nodes: dict[int, Node] = {}
+    sources: dict[str, tuple[str, str]] = {}
+    branch = _branch(last, parents, belongs)
+    for here, data in found.items():
+        record, above = graph.records[here], parents[here]
+        before = _NONE if above is None else belongs[above]
+        uuid = record.uuid or ""
+        kind = _kind(record, is_root=above is None)
+        turn = [graph.records[p] for p in turns[here]]
+        nodes[here] = Node(
+            uuid=uuid,
+            parent=None if before == _NONE else graph.records[before].uuid,
+            kind=kind,
+            text=_text(kind, data),
+            timestamp=record.timestamp,
+            tools=sum(len(each.tool_uses) for each in turn if each.type == "assistant"),
+            recaps=sum(1 for each in turn if each.subtype == RECAP),
+            on_branch=here in branch,
+            current=here == last,
+            session_id=session_id or record.session_id or "",
+            own=uuid,
+        )
+        if (source := _source(data)) is not None:
+            sources[uuid] = source
+    return Outline(view, nodes, turns, sources, None if last == _NONE else last)
 
 
-def _compaction(record: Record, kind: NodeKind) -> str:
+def _node_data(record: Record) -> JsonObject | None:
+    """The decoded record of a node, None when it is none."""
+    if record.type == "user":
+        if record.tool_results or record.uuid is None:
+            return None
+        data = decoded(record)
+        return data if user_kind(record, data) == "prompt" else None
+    if record.is_boundary or (record.type == "system" and record.subtype == REWOUND):
+        return decoded(record)
+    return None
+
+
+def decoded(record: Record) -> JsonObject:
+    """As `record.data`, in half the time where the record is as it should be."""
+    if record.decoded is not None:
+        return record.decoded
+    try:
+        return cast("JsonObject", msgspec.json.decode(record.raw))
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return record.data
+
+
+def _kind(record: Record, *, is_root: bool) -> NodeKind:
+    if record.is_boundary:
+        return "unavailable" if is_root else "compact"
+    return "restore" if record.type == "system" else "prompt"
+
+
+def _text(kind: NodeKind, data: JsonObject) -> str:
     if kind == "unavailable":
         return UNAVAILABLE
-    metadata = record.data.get("compactMetadata")
+    if kind == "compact":
+        return _compaction(data)
+    if kind == "restore":
+        content = data.get("content")
+        return content if isinstance(content, str) else "rewind"
+    return typed_text(data)
+
+
+def _compaction(data: JsonObject) -> str:
+    metadata = data.get("compactMetadata")
     fields = cast("JsonObject", metadata) if isinstance(metadata, dict) else {}
     before, after = fields.get("preTokens"), fields.get("postTokens")
     if isinstance(before, int) and isinstance(after, int):
@@ -101,16 +162,71 @@ def _compaction(record: Record, kind: NodeKind) -> str:
     return f"compact {before} tokens" if isinstance(before, int) else "compact"
 
 
-def _fork_node(graph: MessageGraph, known: set[int], fork: Fork) -> Node | None:
-    """A fork, below the node that it shares with the session last."""
-    nearest = nearest_above(graph, known)
-    for record in reversed(fork.records):
-        source = record.data.get("forkedFrom") if record.in_chain else None
-        named = cast("JsonObject", source).get("messageUuid") if isinstance(source, dict) else None
-        here = graph.position.get(str(named))
-        if here is not None:
-            above = here if here in known else nearest(here)
-            parent = None if above is None else graph.records[above].uuid
-            kind: NodeKind = "fork"
-            return Node(fork.session_id, parent, kind, fork.title, session_id=fork.session_id)
-    return None
+def _source(data: JsonObject) -> tuple[str, str] | None:
+    named = data.get("forkedFrom")
+    fields = cast("JsonObject", named) if isinstance(named, dict) else {}
+    session, uuid = fields.get("sessionId"), fields.get("messageUuid")
+    return (session, uuid) if isinstance(session, str) and isinstance(uuid, str) else None
+
+
+def _parents(view: GraphView) -> list[int | None]:
+    """The record before each one; what goes on behind a compaction's kept messages follows it."""
+    graph, length = view.graph, view.length
+    above: list[int | None] = []
+    for here in range(length):
+        parent = graph.parent(here) if graph.is_current(here) else None
+        above.append(parent if parent is not None and parent < length else None)
+    for kept in all_kept(graph):
+        if kept.joins_tail:
+            for here in range(kept.boundary + 1, length):
+                if above[here] == kept.chain[-1] and _goes_on(graph.records[here]):
+                    above[here] = kept.boundary
+    return above
+
+
+def _goes_on(record: Record) -> bool:
+    return record.subtype != COMPACT_UNDONE and not record.is_boundary
+
+
+def _belongs(parents: list[int | None], nodes: Mapping[int, object]) -> list[int]:
+    """For each record the node at or above it; every link is walked once, a circle has none."""
+    found = [_UNKNOWN] * len(parents)
+    for start, above in enumerate(parents):
+        if above is not None and above < start and start not in nodes:
+            found[start] = found[above]
+            continue
+        path: list[int] = []
+        here: int | None = start
+        while here is not None and found[here] == _UNKNOWN:
+            found[here] = here if here in nodes else _NONE
+            if found[here] == here:
+                break
+            path.append(here)
+            here = parents[here]
+        node = _NONE if here is None else found[here]
+        for passed in path:
+            found[passed] = node
+    return found
+
+
+def _turns(view: GraphView, belongs: list[int]) -> dict[int, list[int]]:
+    records, everything = view.graph.records, view.graph.is_sidechain_file
+    turns: defaultdict[int, list[int]] = defaultdict(list)
+    for here, node in enumerate(belongs):
+        if node != _NONE and (node == here or everything or not records[here].sidechain):
+            turns[node].append(here)
+    for node, turn in turns.items():
+        if turn[0] != node:  # a child may stand in front of its parent in the file
+            turn.remove(node)
+            turn.insert(0, node)
+    return dict(turns)
+
+
+def _branch(last: int, parents: list[int | None], belongs: list[int]) -> set[int]:
+    """The nodes that lead to the leaf in use."""
+    branch: set[int] = set()
+    while last not in branch and last != _NONE:
+        branch.add(last)
+        above = parents[last]
+        last = _NONE if above is None else belongs[above]
+    return branch

@@ -89,6 +89,7 @@ class Cli:
 
     @property
     def records(self) -> list[dict[str, Any]]:
-        """The records of the only transcript."""
+        """The records of the only transcript, without the file history."""
         (file,) = self.transcripts
-        return [json.loads(line) for line in file.read_bytes().split(b"\n") if line]
+        records = [json.loads(line) for line in file.read_bytes().split(b"\n") if line]
+        return [each for each in records if not each["type"].startswith("file-history")]

@@ -102,12 +102,32 @@ def test_forks_in_other_sessions_are_joined(offline: Cli) -> None:
     fork.talk("elsewhere").titled("Elsewhere")
     keep(offline, fork)
     nodes = offline.run("sessions", "tree", made.id, "--json").json["nodes"]
-    joined = nodes[-1]
+    *_, joined, own = nodes
     assert (joined["kind"], joined["session_id"], joined["text"]) == (
         "fork", session_id(2), "Elsewhere",
     )  # fmt: skip
     assert joined["parent"] == nodes[0]["uuid"]
-    assert any("fork 00000002  Elsewhere" in line for line in drawn(offline, made.id))
+    assert (own["kind"], own["text"]) == ("prompt", "elsewhere")
+    assert (own["parent"], own["session_id"]) == (joined["uuid"], session_id(2))
+    offline.environment["PYTHONUTF8"] = "1"
+    assert drawn(offline, made.id) == [
+        "● one",
+        "├─○ two",
+        "│ ○ three",
+        "╰┄○ fork 00000002  Elsewhere",
+        "│ ○ elsewhere",
+        "● another two",
+        "● " + ("last " * 30)[:59] + "…",
+    ]
+    assert drawn(offline, fork.id) == [
+        "● one",
+        "╰┄○ fork 00000001  one",
+        "│ ├─○ two",
+        "│ │ ○ three",
+        "│ ○ another two",
+        "│ ○ " + ("last " * 30)[:59] + "…",
+        "● elsewhere",
+    ]
 
 
 def test_every_real_session_has_a_tree(offline: Cli) -> None:

@@ -41,7 +41,9 @@ class Stage:
         return self.here.places.transcript(self.here.folder, SESSION)
 
     def records(self) -> list[Record]:
-        return list(parse_transcript(self.file.read_bytes()).records)
+        """What was said, read from the disk: all but the file history."""
+        records = parse_transcript(self.file.read_bytes()).records
+        return [record for record in records if not record.type.startswith("file-history")]
 
     def messages(self) -> list[dict[str, Any]]:
         """What a later request would carry, read from the disk."""

@@ -41,6 +41,14 @@ def writable_target(path: Path, arguments: ToolInput, context: ToolContext) -> P
     return target
 
 
+async def kept(
+    context: ToolContext, target: Path, new: bytes, *, what: str, old: bytes | None
+) -> None:
+    """Have the bytes at `target` kept for a rewind; see `FileKeeper.keep`."""
+    if context.files is not None:
+        await context.files.keep(target, new, what=what, old=old)
+
+
 def write_atomic(target: Path, data: bytes) -> str:
     """Put `data` at the resolved `target`, making its parent folders; keeps mode and owner.
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
 from app.agent.policy import Sightings
 from app.clock import Clock
+from app.sessions.records import Record
 
 ToolInput: TypeAlias = Mapping[str, Any]
 """A tool's arguments as the model wrote them: untrusted until the tool has checked them."""
@@ -64,6 +67,30 @@ class Asker(Protocol):
         ...
 
 
+CALL: ContextVar[str] = ContextVar("CALL", default="")
+"""The uuid of the record that holds the tool call which runs."""
+
+
+class FileKeeper(Protocol):
+    """Keeps what files held, so that a rewind can put it back."""
+
+    async def begin(self, prompt: Record) -> None:
+        """Write a prompt to the transcript: what changes from here on belongs to it."""
+        ...
+
+    async def keep(self, target: Path, new: bytes, *, what: str, old: bytes | None) -> None:
+        """Keep what the resolved `target` holds, `old`, before `new` is written to it.
+
+        `old` is None where there is no file yet. Raises `ToolFailure` when it cannot be kept or
+        holds something else by now; then it must not be changed.
+        """
+        ...
+
+    def around(self, command: str) -> contextlib.AbstractAsyncContextManager[None]:
+        """Record what the project's files go through while a shell command runs."""
+        ...
+
+
 class BackgroundShells(Protocol):
     """Keeps shell commands that outlive their turn."""
 
@@ -94,6 +121,8 @@ class ToolContext:
     scratch: Path
     """A private folder for outputs too long to show; made on first use, 0700."""
     background: BackgroundShells
+    files: FileKeeper | None = None
+    """None where file checkpoints are off."""
     ask: Asker | None = None
     """None where nobody can answer (print mode)."""
     added_roots: tuple[Path, ...] = ()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -85,10 +86,12 @@ class BashTool:
         if values.get("run_in_background"):
             return await _in_background(command, cwd, environment, context, notice)
         limit = values.get("timeout", DEFAULT_TIMEOUT_MS) / 1000
+        watched = nullcontext() if context.files is None else context.files.around(command)
         try:
-            finished = await run_command(
-                command, cwd, environment, context.scratch, limit, progress
-            )
+            async with watched:
+                finished = await run_command(
+                    command, cwd, environment, context.scratch, limit, progress
+                )
         except CommandInterrupted as interrupted:
             raise ToolInterrupted(_cut_short(interrupted.finished, notice)) from None
         context.cwd = finished.cwd or cwd

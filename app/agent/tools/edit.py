@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from app.agent.tools.arguments import checked, title_of
-from app.agent.tools.atomic_write import writable_target, write_atomic
+from app.agent.tools.atomic_write import kept, writable_target, write_atomic
 from app.agent.tools.base import ToolContext, ToolFailure, ToolInput, ToolResult
-from app.patch import structured_patch
 from app.agent.tools.paths import locate, shown
 from app.agent.tools.text_file import (
     decode,
@@ -21,6 +21,7 @@ from app.agent.tools.text_file import (
     remember,
     require_fresh,
 )
+from app.patch import structured_patch
 
 _LINE_END = re.compile(r"\r?\n")
 _PLACES_NAMED = 10
@@ -68,12 +69,24 @@ class EditTool:
         if not values["old_string"]:
             raise ToolFailure("`old_string` is empty. Use Write to make a new file.")
         path = locate(values["file_path"], context)
-        return await asyncio.to_thread(_edit, path, arguments, values, context)
+        change = await asyncio.to_thread(_prepared, path, arguments, values, context)
+        await kept(context, change.target, change.new, what=self.name, old=change.old)
+        return await asyncio.to_thread(_edit, change, values, context)
 
 
-def _edit(
+@dataclass(frozen=True, slots=True)
+class _Change:
+    target: Path
+    old: bytes
+    new: bytes
+    before: str
+    after: str
+    places: int
+
+
+def _prepared(
     path: Path, arguments: ToolInput, values: dict[str, Any], context: ToolContext
-) -> ToolResult:
+) -> _Change:
     regular_file(path)
     target = writable_target(path, arguments, context)
     data = read_whole(target)
@@ -83,19 +96,23 @@ def _edit(
     file = decode(data)
     everywhere = bool(values.get("replace_all", False))
     text, count = replaced(file.text, values["old_string"], values["new_string"], everywhere)
-    new = file.encode(text)
-    note = write_atomic(target, new)
-    remember(context, target, new)
+    return _Change(target, data, file.encode(text), file.text, text, count)
+
+
+def _edit(change: _Change, values: dict[str, Any], context: ToolContext) -> ToolResult:
+    target = change.target
+    note = write_atomic(target, change.new)
+    remember(context, target, change.new)
     details = {
         "filePath": str(target),
         "oldString": values["old_string"],
         "newString": values["new_string"],
-        "originalFile": file.text,
-        "structuredPatch": structured_patch(file.text, text),
+        "originalFile": change.before,
+        "structuredPatch": structured_patch(change.before, change.after),
         "userModified": False,
-        "replaceAll": everywhere,
+        "replaceAll": bool(values.get("replace_all", False)),
     }
-    places = "1 place" if count == 1 else f"{count} places"
+    places = "1 place" if change.places == 1 else f"{change.places} places"
     done = f"Edited {shown(target, context)}: {places} changed. {note}"
     return ToolResult(done.rstrip(), details=details)
 

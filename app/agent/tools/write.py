@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from app.agent.tools.arguments import checked, title_of
-from app.agent.tools.atomic_write import writable_target, write_atomic
+from app.agent.tools.atomic_write import kept, writable_target, write_atomic
 from app.agent.tools.base import ToolContext, ToolFailure, ToolInput, ToolResult
-from app.patch import structured_patch
 from app.agent.tools.paths import locate, shown
-from app.agent.tools.text_file import TextFile, decode, read_whole, remember, require_fresh
+from app.agent.tools.text_file import decode, read_whole, remember, require_fresh
+from app.patch import structured_patch
 
 
 class WriteTool:
@@ -45,10 +46,19 @@ class WriteTool:
     ) -> ToolResult:
         values = checked(self, arguments)
         path = locate(values["file_path"], context)
-        return await asyncio.to_thread(_write, path, arguments, values["content"], context)
+        change = await asyncio.to_thread(_prepared, path, arguments, values["content"], context)
+        await kept(context, change.target, change.new, what=self.name, old=change.old)
+        return await asyncio.to_thread(_write, change, values["content"], context)
 
 
-def _write(path: Path, arguments: ToolInput, content: str, context: ToolContext) -> ToolResult:
+@dataclass(frozen=True, slots=True)
+class _Change:
+    target: Path
+    old: bytes | None
+    new: bytes
+
+
+def _prepared(path: Path, arguments: ToolInput, content: str, context: ToolContext) -> _Change:
     target = writable_target(path, arguments, context)
     try:
         new = content.encode("utf-8")
@@ -56,14 +66,19 @@ def _write(path: Path, arguments: ToolInput, content: str, context: ToolContext)
         raise ToolFailure(
             "Write: `content` holds half of a surrogate pair, which no file can hold."
         ) from error
-    old: TextFile | None = None
+    old: bytes | None = None
     if target.exists():
-        data = read_whole(target)
-        if data:
-            require_fresh(context, target, data)
-        old = decode(data)
-    note = write_atomic(target, new)
-    remember(context, target, new)
+        old = read_whole(target)
+        if old:
+            require_fresh(context, target, old)
+    return _Change(target, old, new)
+
+
+def _write(change: _Change, content: str, context: ToolContext) -> ToolResult:
+    target = change.target
+    old = None if change.old is None else decode(change.old)
+    note = write_atomic(target, change.new)
+    remember(context, target, change.new)
     before = "" if old is None else old.text
     details = {
         "type": "create" if old is None else "update",

@@ -15,6 +15,8 @@ from app.sessions.records import parse_record
 _FOLDERS = ("subagents", "tool-results")
 """What lies in the folder that is named for a session (transcripts.md, a1)."""
 
+_BACKUP = re.compile(r"[0-9a-f]{16}@v[0-9]{1,9}")
+
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _WRITE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _CHUNK = 1 << 20
@@ -38,6 +40,25 @@ def copy_companions(source: Path, target: Path) -> int:
         if _belongs_to(agent, source.stem):
             copied += _copy(agent, target / "subagents" / agent.name)
     return copied
+
+
+def backups_of(source: Path) -> Path:
+    """Where Claude Code keeps the bytes that a transcript's file history names."""
+    return source.parent.parent.parent / "file-history" / source.stem
+
+
+def copy_backups(source: Path, target: Path) -> int:
+    """Copy the backups of files that belong to the transcript `source` into the folder `target`.
+
+    Only plain files with the name of a backup. Returns how many. Raises `StorageError`.
+    """
+    folder = backups_of(source)
+    if _is_link(folder) or not folder.is_dir():
+        return 0
+    names = sorted(file.name for file in folder.iterdir() if _BACKUP.fullmatch(file.name))
+    return sum(
+        _copy(folder / name, target / name) for name in names if not (target / name).exists()
+    )
 
 
 def agents_in(folder: Path) -> list[Path]:

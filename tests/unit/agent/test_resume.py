@@ -196,4 +196,4 @@ async def test_bytes_of_old_records_never_change(tmp_path: Path) -> None:
     await play.turn("go on")
     records: list[Record] = play.records()
     assert b"".join(record.raw + b"\n" for record in records[:2]) == before
-    assert play.file.read_bytes() == b"".join(record.raw + b"\n" for record in records)
+    assert play.file.read_bytes().startswith(before)

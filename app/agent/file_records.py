@@ -1,0 +1,72 @@
+"""What a transcript tells of files, and what a fork of it takes along (transcripts.md, a9)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from msgspec import structs
+
+from app.checkpoints.history import (
+    DELTA,
+    SNAPSHOT,
+    FileHistory,
+    changes_of,
+    delta_data,
+    snapshot_data,
+)
+from app.sessions.graph import MessageGraph
+from app.sessions.records import Record, new_record
+
+REWIND: Final = "rewind"
+"""Subtype of our record of a rewind: a node of the tree that one can go back to."""
+
+
+def load_history(graph: MessageGraph) -> FileHistory:
+    """All that a transcript tells of files, in the order of its lines."""
+    history = FileHistory()
+    for here, record in enumerate(graph.records):
+        if record.subtype == REWIND and record.uuid is not None:
+            history.add_point(record.uuid, here)
+        if record.type not in (SNAPSHOT, DELTA):
+            continue
+        data = record.data
+        changes = changes_of(data, here, _folder_of(graph, here, data))
+        for change in changes:
+            history.add(change)
+        if record.type == SNAPSHOT and isinstance(message := data.get("messageId"), str):
+            history.add_point(message, here)
+    return history
+
+
+def _folder_of(graph: MessageGraph, here: int, data: dict[str, object]) -> str:
+    """The folder in which the prompt of a snapshot was said: relative paths start there."""
+    for uuid in (data.get("snapshotMessageId"), data.get("messageId")):
+        position = graph.position.get(str(uuid))
+        if position is not None and isinstance(cwd := graph.records[position].data.get("cwd"), str):
+            return cwd
+    for record in graph.records[here:]:
+        if record.in_chain and isinstance(cwd := record.data.get("cwd"), str):
+            return cwd
+    return "/"
+
+
+def history_records(
+    history: FileHistory, renamed: Mapping[str, str], timestamp: str
+) -> list[Record]:
+    """The file history of a session for a fork of it, whose records have new uuids.
+
+    All changes go along, those of other branches too: files have one past. Records of file history
+    are ordered among themselves, so they may stand behind the messages.
+    """
+    found: list[tuple[int, Record]] = [
+        (position, new_record(snapshot_data(renamed[uuid], timestamp)))
+        for uuid, position in history.points()
+        if uuid in renamed
+    ]
+    for change in history.live():
+        moved = structs.replace(change, message=renamed.get(change.message, change.message))
+        data = delta_data(moved, message=moved.message, version=1, timestamp=timestamp)
+        found.append((change.position, new_record(data)))
+    found.sort(key=lambda each: each[0])
+    return [record for _, record in found]

@@ -1,0 +1,168 @@
+"""Keeps what files held before a session's tools change them, and records it in the transcript.
+
+The bytes are safe and their record is written before a tool's own change happens; what a shell
+command changed is recorded when it has ended (spec/checkpoints.md).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+import os
+from collections.abc import AsyncGenerator, Sequence
+from functools import cached_property
+from pathlib import Path
+
+from msgspec import structs
+
+from app.agent.caller import Tell
+from app.agent.conversation import Conversation
+from app.agent.file_records import load_history
+from app.agent.tools.base import CALL, ToolFailure
+from app.checkpoints.blobs import BlobStore
+from app.checkpoints.history import Change, FileHistory, delta_data, snapshot_data
+from app.checkpoints.states import FileState, open_file
+from app.checkpoints.watch import FolderWatch
+from app.clock import Clock, timestamp
+from app.errors import StorageError
+from app.sessions.foreign.companions import copy_backups
+from app.sessions.records import Record, new_record
+
+
+class FileTracker:
+    """The file history of one open session; one writer, on the event loop."""
+
+    def __init__(
+        self,
+        conversation: Conversation,
+        store: BlobStore,
+        clock: Clock,
+        watch: FolderWatch | None,
+        tell: Tell,
+        source: Path | None = None,
+    ) -> None:
+        """`watch` is None where no shell is offered; `source` is another program's transcript
+        whose backups have not been copied yet.
+        """
+        self.store = store
+        self._conversation = conversation
+        self._clock = clock
+        self._watch = watch
+        self._tell = tell
+        self._message = ""
+        self._told = False
+        self._source = source
+        self._shell = asyncio.Lock()
+
+    @cached_property
+    def history(self) -> FileHistory:
+        """What is known of files; read from the transcript when it is first asked for."""
+        return load_history(self._conversation.view.graph)
+
+    async def fetch(self) -> None:
+        """Copy what another program kept of the session's files, once."""
+        source, self._source = self._source, None
+        if source is not None:
+            await asyncio.to_thread(copy_backups, source, self.store.folder)
+
+    async def begin(self, prompt: Record) -> None:
+        """Write a prompt to the transcript: what changes from here on belongs to it."""
+        await self.fetch()
+        history = self.history
+        if history.horizon >= 0:
+            await asyncio.to_thread(self.store.keep_only, history.blobs())
+        self._message = prompt.uuid or ""
+        data = snapshot_data(self._message, timestamp(self._clock.now()))
+        self._conversation.append(new_record(data), prompt)
+        history.add_point(self._message, self._conversation.view.length - 2)
+
+    async def prepare(self) -> None:
+        """Look through the project ahead of the first shell command."""
+        if self._watch is not None:
+            async with self._shell:
+                await asyncio.to_thread(self._watch.prepare)
+
+    async def keep(self, target: Path, new: bytes, *, what: str, old: bytes | None) -> None:
+        """Keep what the resolved `target` holds, `old`, before `new` is written to it.
+
+        `old` is None where there is no file yet. Raises `ToolFailure` when it cannot be kept or
+        holds something else by now; then it must not be changed.
+        """
+        change = await asyncio.to_thread(_saved, self.store, target, new, what, old)
+        self.record(structs.replace(change, message=self._message))
+
+    @contextlib.asynccontextmanager
+    async def around(self, command: str) -> AsyncGenerator[None, None]:
+        """Record what the project's files went through while a shell command ran."""
+        watch = self._watch
+        if watch is None:
+            yield
+            return
+        async with self._shell:
+            message, call = self._message, CALL.get()
+            why = await asyncio.to_thread(watch.before)
+            if why and not self._told:
+                self._told = True
+                self._tell(why, "info")
+            try:
+                yield
+            finally:
+                found = [] if why else await asyncio.to_thread(watch.after)
+                self.record(
+                    *(
+                        Change(
+                            message,
+                            each.path,
+                            each.before,
+                            each.before.sha256 or None,
+                            each.left,
+                            "shell",
+                            command,
+                        )
+                        for each in found
+                    ),
+                    call=call,
+                )
+
+    def record(self, *changes: Change, call: str = "", then: Sequence[Record] = ()) -> None:
+        """Write what changed to the transcript, and `then` more, in one go."""
+        now = timestamp(self._clock.now())
+        first = self._conversation.view.length
+        records = [
+            new_record(
+                delta_data(
+                    change,
+                    message=call or CALL.get() or change.message,
+                    version=self._version(change.path) + 1,
+                    timestamp=now,
+                )
+            )
+            for change in changes
+        ]
+        if records or then:
+            self._conversation.append(*records, *then)
+        for number, change in enumerate(changes):
+            self.history.add(structs.replace(change, position=first + number))
+
+    def _version(self, path: str) -> int:
+        return sum(1 for change in self.history.changes if change.path == path)
+
+
+def _saved(store: BlobStore, target: Path, new: bytes, what: str, old: bytes | None) -> Change:
+    path = str(target)
+    descriptor, before = open_file(path)
+    blob = None
+    if descriptor is not None:
+        with os.fdopen(descriptor, "rb") as file:
+            try:
+                blob = store.put_from(file)
+            except StorageError as error:
+                raise ToolFailure(f"{error} It was not changed.") from error
+        before = structs.replace(before, sha256=blob)
+    expected = None if old is None else hashlib.sha256(old).hexdigest()
+    if blob != expected or before.kind not in ("file", "absent"):
+        raise ToolFailure(f"{path} has changed since it was read. Read it again first.")
+    left = FileState("file", hashlib.sha256(new).hexdigest(), len(new), before.mode)
+    folders = tuple(str(folder) for folder in reversed(target.parents) if not folder.exists())
+    return Change("", path, before, blob, left, "tool", what, folders)

@@ -1,0 +1,243 @@
+"""Goes back: the conversation, the files, or both, and back again (spec/sessions.md, Rewind).
+
+A rewind is written down as a node of the tree that says where the conversation was before, with
+the changes it made to files. So it can be taken back like any other change.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal, TypeAlias, cast
+
+from app.agent.conversation import Conversation
+from app.agent.file_records import REWIND
+from app.agent.file_tracker import FileTracker
+from app.checkpoints.apply import FAILED, Applied, carry_out
+from app.checkpoints.history import Change
+from app.checkpoints.line_counts import count_lines
+from app.checkpoints.plan import NOT_ENABLED, Plan, RewindError, Selection, make_plan, select
+from app.plain_text import cut, plain_line
+from app.sessions.graph import MessageGraph
+from app.sessions.prompts import typed_text
+from app.sessions.records import JsonObject, Record
+
+RewindMode: TypeAlias = Literal["conversation", "files", "both", "summary"]
+NOTHING_TO_UNDO = "There is no rewind that could be undone."
+LONGEST = 60
+
+
+@dataclass(frozen=True, slots=True)
+class FilesPart:
+    """The part of a rewind that is about files."""
+
+    plan: Plan
+    with_shell: bool = False
+    force: bool = False
+
+    @property
+    def selection(self) -> Selection:
+        """What would be carried out; it looks at the disk."""
+        return select(self.plan, with_shell=self.with_shell, force=self.force)
+
+
+@dataclass(frozen=True, slots=True)
+class Rewound:
+    """A rewind that was done."""
+
+    uuid: str
+    """Names it: going back to it undoes it."""
+    steps: int
+    insertions: int
+    deletions: int
+    left: tuple[str, ...] = ()
+    """Names under which bytes are left that somebody wrote in that very moment."""
+
+
+class Rewinder:
+    """Rewinds of one open session. Makes no model request."""
+
+    def __init__(
+        self,
+        conversation: Conversation,
+        tracker: FileTracker | None,
+        roots: Sequence[Path],
+        note: Path,
+    ) -> None:
+        """`tracker` is None where file checkpoints are off; `roots` are the project's folders."""
+        self._conversation = conversation
+        self._tracker = tracker
+        self._roots = tuple(roots)
+        self._note = note
+
+    async def plan(self, message: str) -> Plan:
+        """What going back to this prompt, or to before this rewind, would do to files.
+
+        Raises `RewindError` when that is not known.
+        """
+        tracker = self._need_tracker()
+        await tracker.fetch()
+        return await asyncio.to_thread(
+            make_plan, tracker.history, tracker.store, message, self._roots
+        )
+
+    def restorable(self) -> frozenset[str]:
+        """The prompts and rewinds whose files can be put back."""
+        return frozenset() if self._tracker is None else self._tracker.history.restorable()
+
+    async def rewind(
+        self, message: str, mode: RewindMode, files: FilesPart | None = None, undoes: str = ""
+    ) -> Rewound:
+        """Go back to before a prompt, or a rewind; the old branch stays.
+
+        `files` is needed where files are meant. Raises `RewindError`; then nothing has changed.
+        """
+        graph = self._conversation.view.graph
+        position = graph.position.get(message)
+        if position is None:
+            raise RewindError(f"{FAILED}there is no message {message}.")
+        moves = mode != "files"
+        leaf = leaf_before(graph, position) if moves else self._conversation.view.leaf
+        selection = (
+            Selection((), ())
+            if files is None or mode not in ("files", "both")
+            else (await asyncio.to_thread(lambda: files.selection))
+        )
+        if selection.conflicts:
+            names = ", ".join(step.path for step in selection.conflicts)
+            raise RewindError(FAILED + names)
+        record, told = await self._record(graph, message, mode, leaf, selection, undoes)
+        left: tuple[str, ...] = ()
+        if selection.steps:
+            applied = await self._carry_out(selection, record)
+            self._append(record, applied.changes, moves, leaf)
+            left = await asyncio.to_thread(applied.finish)
+        else:
+            self._append(record, (), moves, leaf)
+        self._conversation.sync()
+        return replace(told, left=left)
+
+    async def undo(self, *, with_shell: bool = False, force: bool = False) -> Rewound:
+        """Take the last rewind back that still stands. Raises `RewindError`."""
+        last = last_rewind(self._conversation.view.graph)
+        if last is None:
+            raise RewindError(NOTHING_TO_UNDO)
+        fields = rewind_of(last)
+        mode = cast("RewindMode", fields.get("mode") or "files")
+        files = None
+        if mode in ("files", "both"):
+            plan = await self.plan(last.uuid or "")
+            files = FilesPart(plan, with_shell, force)
+        return await self.rewind(last.uuid or "", mode, files, undoes=last.uuid or "")
+
+    async def _carry_out(self, selection: Selection, record: Record) -> Applied:
+        store = self._need_tracker().store
+        return await asyncio.to_thread(
+            carry_out, selection.steps, store, self._note, record.uuid or ""
+        )
+
+    async def _record(
+        self,
+        graph: MessageGraph,
+        message: str,
+        mode: RewindMode,
+        leaf: int | None,
+        selection: Selection,
+        undoes: str,
+    ) -> tuple[Record, Rewound]:
+        insertions = deletions = 0
+        if selection.steps:
+            store = self._need_tracker().store
+            insertions, deletions = await asyncio.to_thread(count_lines, selection.steps, store)
+        fields: JsonObject = {
+            "target": message,
+            "mode": mode,
+            "undoes": undoes or None,
+            "leafBefore": self._conversation.leaf,
+            "leafAfter": None if leaf is None else graph.records[leaf].uuid,
+            "filesChanged": len(selection.steps),
+            "insertions": insertions,
+            "deletions": deletions,
+        }
+        payload = {
+            "content": _in_words(graph, message, fields),
+            "level": "info",
+            "isMeta": False,
+            "rewind": fields,
+        }
+        record = self._conversation.envelope.system(self._conversation.leaf, REWIND, payload)
+        return record, Rewound(record.uuid or "", len(selection.steps), insertions, deletions)
+
+    def _append(
+        self, record: Record, changes: tuple[Change, ...], moves: bool, leaf: int | None
+    ) -> None:
+        """Write the rewind in one go: its changes first, the record that makes it count last."""
+        conversation = self._conversation
+        after = [record]
+        if moves:
+            uuid = None if leaf is None else conversation.view.graph.records[leaf].uuid
+            after.append(conversation.choose(uuid))
+        if self._tracker is None:
+            conversation.append(*after)
+        else:
+            self._tracker.record(*changes, then=after)
+            position = conversation.view.graph.position[record.uuid or ""]
+            self._tracker.history.add_point(record.uuid or "", position)
+        if moves:
+            conversation.move(leaf)
+
+    def _need_tracker(self) -> FileTracker:
+        if self._tracker is None:
+            raise RewindError(NOT_ENABLED)
+        return self._tracker
+
+
+def leaf_before(graph: MessageGraph, position: int) -> int | None:
+    """Where the conversation stood before a prompt was said, or before a rewind."""
+    record = graph.records[position]
+    if record.subtype == REWIND:
+        before = rewind_of(record).get("leafBefore")
+        return graph.position.get(str(before))
+    return graph.parent(position)
+
+
+def rewind_of(record: Record) -> JsonObject:
+    """What the record of a rewind says of it."""
+    fields = record.data.get("rewind")
+    return cast("JsonObject", fields) if isinstance(fields, dict) else {}
+
+
+def last_rewind(graph: MessageGraph) -> Record | None:
+    """The newest rewind that is neither undone nor an undoing itself."""
+    undone: set[object] = set()
+    for record in reversed(graph.records):
+        if record.subtype == REWIND and record.uuid is not None:
+            undoes = rewind_of(record).get("undoes")
+            if undoes is not None:
+                undone.add(undoes)
+            elif record.uuid not in undone:
+                return record
+    return None
+
+
+_WORDS = {
+    "conversation": "The conversation went back",
+    "files": "Files went back",
+    "both": "Conversation and files went back",
+    "summary": "The conversation went back, with a summary of what came after,",
+}
+
+
+def _in_words(graph: MessageGraph, message: str, fields: JsonObject) -> str:
+    target = graph.records[graph.position[message]]
+    count = cast("int", fields["filesChanged"])
+    files = "" if not count else f"; {count} file{'' if count == 1 else 's'}"
+    if fields["undoes"]:
+        return f"A rewind was undone{files}"
+    words = _WORDS[str(fields["mode"])]
+    if target.subtype == REWIND:
+        return f"{words} to before an earlier rewind{files}"
+    text = cut(plain_line(typed_text(target.data)).strip(), LONGEST)
+    return f"{words} to before “{text}”{files}"

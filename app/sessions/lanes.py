@@ -1,0 +1,186 @@
+"""The order and the lanes in which a tree of nodes is drawn, a line a node.
+
+The branch in use runs straight on in the first lane. A side branch stands in a lane of its own
+directly behind the node where it leaves; its lane is free again when it has ended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from app.sessions.outline import Node
+
+Lead: TypeAlias = Literal["", "side", "fork"]
+
+MOST_LANES = 12
+"""Lanes that are drawn at most; deeper ones are counted."""
+TEXT_CELLS = 30
+"""Cells of text that a line keeps in any case."""
+
+
+class Signs(msgspec.Struct, frozen=True):
+    """What a tree is drawn with; lanes take two cells each, the others one."""
+
+    bar: str = "│ "
+    blank: str = "  "
+    side: str = "├─"
+    fork: str = "╰┄"
+    node: str = "○"
+    on: str = "●"
+    mark: str = "◆"
+    restore: str = "↺"
+    here: str = "←"
+
+
+UNICODE_SIGNS = Signs()
+ASCII_SIGNS = Signs("| ", "  ", "|-", "`.", "o", "*", "#", "@", "<")
+
+
+class Row(msgspec.Struct, frozen=True):
+    """One line: a node and where it stands."""
+
+    node: Node
+    lane: int
+    """0 is the first; as many lines could pass by at the left."""
+    lead: Lead
+    """How the first node of a branch is joined to the lane at its left."""
+    bars: tuple[bool, ...]
+    """For the lanes at the left, up to `MOST_LANES`, whether they go on below."""
+    sides: int = 0
+    """Branches that leave the straight line here."""
+    hidden: int = 0
+    """Nodes of this branch that are folded away."""
+
+
+def layout(nodes: Sequence[Node], folded: Collection[str] = ()) -> list[Row]:
+    """The lines of a tree; a node whose parent is not among them begins a tree of its own.
+
+    `folded` are the first nodes of side branches of which only these are shown.
+    """
+    below = children_of(nodes)
+    rows: list[Row] = []
+    none: tuple[bool, ...] = ()
+    waiting: list[tuple[Node, int, Lead, tuple[bool, ...]]] = [
+        (node, 0, "", none) for node in reversed(below.get(None, []))
+    ]
+    while waiting:
+        node, lane, lead, bars = waiting.pop()
+        after = below.get(node.uuid, [])
+        if lead and node.uuid in folded:
+            rows.append(Row(node, lane, lead, bars, hidden=_count(node, below)))
+            continue
+        straight = straight_on(after)
+        sides = [each for each in after if each is not straight]
+        rows.append(Row(node, lane, lead, bars, len(sides)))
+        if straight is not None:
+            waiting.append((straight, lane, "", bars))
+        for place, side in enumerate(reversed(sides)):
+            goes_on = straight is not None or place > 0
+            inner = (*bars, goes_on) if len(bars) < MOST_LANES else bars
+            waiting.append((side, lane + 1, "fork" if side.kind == "fork" else "side", inner))
+    return rows
+
+
+def children_of(nodes: Iterable[Node]) -> dict[str | None, list[Node]]:
+    """The nodes behind each; under None those whose parent is not among them."""
+    listed = list(nodes)
+    known = {node.uuid for node in listed}
+    below: dict[str | None, list[Node]] = {}
+    for node in listed:
+        below.setdefault(node.parent if node.parent in known else None, []).append(node)
+    return below
+
+
+def straight_on(after: Sequence[Node]) -> Node | None:
+    """Of the nodes behind another the one in the same lane: on the branch in use, or the newest.
+
+    Other sessions always stand beside, unless the branch in use leads through one.
+    """
+    for node in after:
+        if node.on_branch:
+            return node
+    return next((node for node in reversed(after) if node.kind != "fork"), None)
+
+
+def _count(node: Node, below: dict[str | None, list[Node]]) -> int:
+    """How many nodes follow, on all branches."""
+    count, waiting = 0, [node.uuid]
+    while waiting:
+        after = below.get(waiting.pop(), [])
+        count += len(after)
+        waiting += [each.uuid for each in after]
+    return count
+
+
+def only(nodes: Sequence[Node], is_kept: Callable[[Node], bool]) -> list[Node]:
+    """Some of the nodes, each behind the nearest one before it that is kept.
+
+    The first line of another session is kept where anything behind it is.
+    """
+    by_uuid = {node.uuid: node for node in nodes}
+    kept = {node.uuid for node in nodes if node.kind != "fork" and is_kept(node)}
+    for node in nodes:
+        if node.uuid in kept:
+            _keep_forks(node, by_uuid, kept)
+    nearest: dict[str, str | None] = {}
+    shown: list[Node] = []
+    for node in nodes:
+        if node.uuid in kept:
+            above = _kept_above(node, by_uuid, kept, nearest)
+            shown.append(msgspec.structs.replace(node, parent=above))
+    return shown
+
+
+def _keep_forks(node: Node, by_uuid: dict[str, Node], kept: set[str]) -> None:
+    """Keep the fork that a kept node is behind, with nothing kept between the two."""
+    above = by_uuid.get(node.parent or "")
+    while above is not None and above.uuid not in kept:
+        if above.kind == "fork":
+            kept.add(above.uuid)
+        above = by_uuid.get(above.parent or "")
+
+
+def _kept_above(
+    node: Node, by_uuid: dict[str, Node], kept: set[str], nearest: dict[str, str | None]
+) -> str | None:
+    passed: list[str] = []
+    found = node.parent
+    while found is not None and found not in kept:
+        if found in nearest:
+            found = nearest[found]
+            break
+        passed.append(found)
+        above = by_uuid.get(found)
+        found = None if above is None else above.parent
+    nearest.update(dict.fromkeys(passed, found))
+    return found
+
+
+def lanes_for(width: int, around: int) -> int:
+    """Lanes that a line of `width` cells has room for beside `around` cells and its text."""
+    return min(max((width - around - TEXT_CELLS) // 2, 1), MOST_LANES)
+
+
+def drawn_lanes(row: Row, signs: Signs, most: int = MOST_LANES) -> str:
+    """What stands in front of a node's sign; of lanes beyond `most` the number is said."""
+    deeper = row.lane - most
+    if deeper > 0:
+        bars = row.bars[: max(most - 2, 0)]
+        count = f"+{deeper + 2 if most >= 2 else row.lane} "
+        return "".join(signs.bar if each else signs.blank for each in bars) + count
+    if not row.lead:
+        return "".join(signs.bar if each else signs.blank for each in row.bars)
+    before = "".join(signs.bar if each else signs.blank for each in row.bars[:-1])
+    return before + (signs.fork if row.lead == "fork" else signs.side)
+
+
+def sign_of(node: Node, signs: Signs) -> str:
+    """The sign of a node: what it is, and whether it leads to the leaf in use."""
+    if node.kind in {"compact", "unavailable"}:
+        return signs.mark
+    if node.kind == "restore":
+        return signs.restore
+    return signs.on if node.on_branch else signs.node

@@ -1,0 +1,233 @@
+"""What the tree screen shows of a family: folded, filtered, sought, and where the cursor is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Literal, TypeAlias
+
+from app.sessions.family import Family
+from app.sessions.lanes import Row, children_of, layout, only, straight_on
+from app.sessions.outline import Node
+
+Filter: TypeAlias = Literal["all", "prompts", "files", "labelled"]
+FILTERS: tuple[Filter, ...] = ("all", "prompts", "files", "labelled")
+
+
+class TreeModel:
+    """The lines of a tree with one chosen; it stays chosen whatever comes and goes."""
+
+    def __init__(self, changes_files: Callable[[Node], bool]) -> None:
+        """`changes_files` says whether a node changed a file."""
+        self.rows: Sequence[Row] = ()
+        self.cursor = 0
+        self.filter: Filter = "all"
+        self.prompts = self.branches = self.deepest = 0
+        self.labels: Mapping[str, str] = {}
+        self.sought = ""
+        self._changes_files = changes_files
+        self._all: dict[str, Node] = {}
+        self._nodes: Sequence[Node] = ()
+        """Those that the filter lets through."""
+        self._folded: set[str] = set()
+        self._place: dict[str, int] = {}
+        self._chosen = ""
+        self._order: list[Node] | None = None
+        """All nodes as they are drawn when nothing is folded; None until they are needed."""
+        self._texts: dict[str, str] = {}
+
+    @property
+    def chosen(self) -> Node | None:
+        """The node under the cursor."""
+        return self.rows[self.cursor].node if self.rows else None
+
+    def node(self, uuid: str) -> Node | None:
+        """A node of the family, also one that is not shown."""
+        return self._all.get(uuid)
+
+    def show(self, family: Family) -> None:
+        """Show a family; the first time the cursor goes to the last prompt of the branch in use."""
+        self._all = family.by_uuid()
+        self.labels = family.labels
+        self._texts = {}
+        self._count()
+        if self._chosen not in self._all:
+            self._chosen = self._leaf()
+        self._arrange()
+
+    def _count(self) -> None:
+        prompts = [node for node in self._all.values() if node.kind == "prompt"]
+        followed: set[str] = set()
+        for node in prompts:
+            above = self._all.get(node.parent or "")
+            while above is not None and above.kind != "prompt":
+                above = self._all.get(above.parent or "")
+            if above is not None:
+                followed.add(above.uuid)
+        self.prompts, self.branches = len(prompts), len(prompts) - len(followed)
+
+    def _leaf(self) -> str:
+        """The last prompt of the branch in use, what stands at its end where it has none."""
+        end = next((node for node in self._all.values() if node.current), None)
+        here = end
+        while here is not None and here.kind != "prompt":
+            here = self._all.get(here.parent or "")
+        found = here or end or next(iter(self._all.values()), None)
+        return found.uuid if found is not None else ""
+
+    def _arrange(self) -> None:
+        nodes = list(self._all.values())
+        self._nodes = nodes if self.filter == "all" else only(nodes, self._is_kept)
+        self._order = None
+        self._lay_out()
+
+    def _is_kept(self, node: Node) -> bool:
+        if self.filter == "files":
+            return self._changes_files(node)
+        if self.filter == "labelled":
+            return node.uuid in self.labels
+        return node.kind == "prompt"
+
+    def _lay_out(self) -> None:
+        self.rows = layout(self._nodes, self._folded)
+        self.deepest = max((row.lane for row in self.rows), default=0)
+        self._place = {row.node.uuid: index for index, row in enumerate(self.rows)}
+        here: str | None = self._chosen
+        while here is not None and here not in self._place:
+            above = self._all.get(here)
+            here = None if above is None else above.parent
+        self.cursor = self._place[here] if here is not None else 0
+
+    # The cursor
+
+    def choose(self, index: int) -> None:
+        """Put the cursor on a line."""
+        if self.rows:
+            self.cursor = min(max(index, 0), len(self.rows) - 1)
+            self._chosen = self.rows[self.cursor].node.uuid
+
+    def go_to(self, uuid: str) -> None:
+        """Put the cursor on a node, unfolding what it is in."""
+        here, folded = self._all.get(uuid), len(self._folded)
+        while here is not None:
+            if here.uuid != uuid:
+                self._folded.discard(here.uuid)
+            here = self._all.get(here.parent or "")
+        self._chosen = uuid
+        if len(self._folded) != folded:
+            self._lay_out()
+        elif uuid in self._place:
+            self.cursor = self._place[uuid]
+
+    def go_to_leaf(self) -> None:
+        """Put the cursor on the last prompt of the branch in use."""
+        self.go_to(self._leaf())
+
+    def fork_point(self, step: int) -> None:
+        """Go to the next or previous line at which a branch leaves."""
+        index = self.cursor + step
+        while 0 <= index < len(self.rows):
+            if self.rows[index].sides:
+                self.choose(index)
+                return
+            index += step
+
+    # Folding
+
+    def fold(self) -> None:
+        """Fold the branches that leave here, else the branch that the cursor is in."""
+        if not self.rows:
+            return
+        open_heads = [uuid for uuid in self._sides_here() if uuid not in self._folded]
+        if open_heads:
+            self._folded.update(open_heads)
+        elif head := self._head_here():
+            self._folded.add(head)
+            self._chosen = head
+        self._lay_out()
+
+    def unfold(self) -> None:
+        """Unfold the branch under the cursor, or those that leave here."""
+        if self.rows:
+            self._folded.difference_update([self.rows[self.cursor].node.uuid, *self._sides_here()])
+            self._lay_out()
+
+    def toggle(self) -> None:
+        """Unfold what is folded here, else fold."""
+        if not self.rows:
+            return
+        here = [self.rows[self.cursor].node.uuid, *self._sides_here()]
+        (self.unfold if self._folded.intersection(here) else self.fold)()
+
+    def toggle_all(self) -> None:
+        """Fold all side branches; where all of them are, unfold them."""
+        heads = {row.node.uuid for row in layout(self._nodes) if row.lead}
+        self._folded = set() if heads <= self._folded else heads
+        self._lay_out()
+
+    def _sides_here(self) -> list[str]:
+        """The first nodes of the branches that leave the line under the cursor."""
+        row = self.rows[self.cursor]
+        if not row.sides:
+            return []
+        below = children_of(self._nodes).get(row.node.uuid, [])
+        straight = straight_on(below)
+        return [node.uuid for node in below if node is not straight]
+
+    def _head_here(self) -> str:
+        """The first node of the side branch that the cursor is in, empty in the first lane."""
+        lane = self.rows[self.cursor].lane
+        for index in range(self.cursor, -1, -1):
+            row = self.rows[index]
+            if row.lane == lane and row.lead:
+                return row.node.uuid
+            if row.lane < lane:
+                break
+        return ""
+
+    # Filter and search
+
+    def use_filter(self, chosen: Filter) -> None:
+        """Show only some of the nodes."""
+        self.filter = chosen
+        self._arrange()
+
+    def seek(self, text: str, start: str) -> None:
+        """Go to the first node from `start` on that holds the text; empty: back to `start`."""
+        self.sought = " ".join(text.split()).casefold()
+        self._move_to_hit(start, 1, include=True)
+
+    def next_hit(self, step: int) -> None:
+        """Go to the next or previous node that holds what is sought."""
+        node = self.chosen
+        if node is not None and self.sought:
+            self._move_to_hit(node.uuid, step, include=False)
+
+    def _move_to_hit(self, start: str, step: int, *, include: bool) -> None:
+        order = self._in_order()
+        place = next((i for i, node in enumerate(order) if node.uuid == start), 0)
+        if not self.sought:
+            self.go_to(start)
+            return
+        for distance in range(0 if include else 1, len(order) + 1):
+            node = order[(place + step * distance) % len(order)] if order else None
+            if node is not None and self.holds(node):
+                self.go_to(node.uuid)
+                return
+
+    def hits(self) -> int:
+        """How many nodes hold what is sought."""
+        return sum(1 for node in self._in_order() if self.holds(node)) if self.sought else 0
+
+    def holds(self, node: Node) -> bool:
+        """Whether a node's text or label holds what is sought."""
+        text = self._texts.get(node.uuid)
+        if text is None:
+            label = self.labels.get(node.uuid, "")
+            text = " ".join(f"{node.text} {label}".split()).casefold()
+            self._texts[node.uuid] = text
+        return bool(self.sought) and self.sought in text
+
+    def _in_order(self) -> list[Node]:
+        if self._order is None:
+            self._order = [row.node for row in layout(self._nodes)]
+        return self._order

@@ -1,0 +1,133 @@
+"""What a node of the tree holds: its prompt whole, what it came to, then its messages and diffs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from app.plain_text import plain, plain_line
+from app.sessions.graph import open_view
+from app.sessions.node_facts import Comparison, Facts, FileDifference
+from app.sessions.outline import Node
+from app.sessions.records import Record
+from app.sessions.summary import moment_at
+from widgets.conversation.block_view import BlockView
+from widgets.conversation.blocks import Block, CardBlock, NoteBlock, PromptBlock
+from widgets.conversation.feed import Feed
+from widgets.conversation.line_map import LineMap
+from widgets.tree.rows import changes_in_words, time_in_words, tools_in_words
+from widgets.words import cost_in_words
+
+
+class BlockPane(BlockView, can_focus=False):
+    """Blocks that are read from their beginning; only those in sight are laid out."""
+
+    def show(self, blocks: list[Block]) -> None:
+        """Show other blocks, from the first line on."""
+        self.blocks = blocks
+        self._map = LineMap()
+        self._strips.clear()
+        self.following = False
+        self.scroll_to(y=0, animate=False, immediate=True, force=True)
+        self.following = False
+        self.blocks_changed(range(len(blocks)))
+
+    def scroll_lines(self, lines: int) -> None:
+        """Scroll by so many lines."""
+        self.scroll_relative(y=lines, animate=False, immediate=True, force=True)
+
+    def scroll_pages(self, pages: int) -> None:
+        """Scroll by so many pages."""
+        self.scroll_lines(pages * self._page)
+
+    def scroll_to_end(self, step: int) -> None:
+        """Scroll to the first line or to the last one."""
+        end = self.max_scroll_y if step > 0 else 0
+        self.scroll_to(y=end, animate=False, immediate=True, force=True)
+
+
+def preview_blocks(node: Node, records: Sequence[Record], folder: str) -> list[Block]:
+    """The blocks of a node's turn; paths below `folder` are shown relative to it."""
+    is_prompt = node.kind == "prompt"
+    blocks = _turn(records if is_prompt or node.kind == "fork" else records[1:], folder)
+    if not is_prompt:
+        blocks.insert(0, NoteBlock(_said(node), "accent"))
+    return blocks
+
+
+def _turn(records: Sequence[Record], folder: str) -> list[Block]:
+    feed = Feed()
+    feed.show(open_view(records), folder)
+    while feed.has_older:
+        feed.add_older(len(records))
+    return feed.blocks
+
+
+def _said(node: Node) -> str:
+    if node.kind != "fork":
+        return plain(node.text)
+    title = plain_line(node.text)
+    return f"Session {node.session_id} goes on from here: “{title}”. The last turn of it:"
+
+
+def facts_block(
+    node: Node, facts: Facts, label: str, session: str, *, cannot_restore: bool
+) -> NoteBlock:
+    """What a node came to, in one sentence; `session` names it where it is another one."""
+    moment = moment_at(node.timestamp)
+    parts = [
+        f"{moment.astimezone():%Y-%m-%d %H:%M}" if moment else "",
+        tools_in_words(node.tools) if node.tools else "",
+        cost_in_words(facts.cost_usd) if facts.cost_usd != 0 else "",
+        changes_in_words(facts.added, facts.removed) if facts.files else "",
+        f"[{plain_line(label)}]" if label else "",
+        f"in session {session}" if session else "",
+        "its files can no longer be restored" if cannot_restore else "",
+    ]
+    # What is told of one thing stays on one line where it can.
+    return NoteBlock(" · ".join(part.replace(" ", "\N{NO-BREAK SPACE}") for part in parts if part))
+
+
+def comparison_blocks(found: Comparison, now: datetime) -> list[Block]:
+    """What two nodes share and where they differ: prompts first, then files."""
+    blocks: list[Block] = []
+    if found.shared is None:
+        blocks.append(NoteBlock("The two have no message in common.", "accent"))
+    else:
+        blocks += [NoteBlock("Both go back to:", "accent"), _prompt(found.shared, now)]
+    sides = (("first", found.only_first), ("second", found.only_second))
+    for name, only in sides:
+        count = f"{len(only)} node{'' if len(only) == 1 else 's'}"
+        words = f"Only on the way to the {name}, {count}:" if only else f"Nothing but the {name}."
+        blocks.append(NoteBlock(words if only else f"The {name} is where they part.", "accent"))
+        blocks += [_prompt(node, now) for node in only]
+    return [*blocks, *_files(found.files)]
+
+
+def _prompt(node: Node, now: datetime) -> Block:
+    text = plain(node.text) or "(picture)"
+    if node.kind != "prompt":
+        return NoteBlock(text)
+    return PromptBlock(text, node.uuid, time_in_words(node.timestamp, now))
+
+
+def _files(files: Sequence[FileDifference] | None) -> list[Block]:
+    if files is None:
+        words = "The files are not known at both, so that they cannot be compared."
+        return [NoteBlock(words, "warn")]
+    if not files:
+        return [NoteBlock("The files are the same.", "accent")]
+    count = f"{len(files)} file{'' if len(files) == 1 else 's'}"
+    return [
+        NoteBlock(f"Files, from the first to the second, {count}:", "accent"),
+        *map(_file, files),
+    ]
+
+
+def _file(found: FileDifference) -> Block:
+    changes = changes_in_words(found.added, found.removed) if found.hunks else ""
+    note = ", ".join(part for part in (changes, found.words) if part)
+    details = {"structuredPatch": list(found.hunks)}
+    return CardBlock(
+        "", "File", plain_line(found.path), "ok", details=details, note=note, fold="full"
+    )

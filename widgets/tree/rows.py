@@ -1,0 +1,171 @@
+"""One node of the tree as a line of cells."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from msgspec import Struct
+from rich.cells import cell_len, set_cell_size
+
+from app.plain_text import plain_line
+from app.sessions.lanes import TEXT_CELLS, Row, Signs, drawn_lanes, lanes_for, sign_of
+from app.sessions.node_facts import Facts
+from app.sessions.summary import moment_at
+from widgets.glyphs import Glyphs
+from widgets.words import cost_in_words
+
+Cell = tuple[str, str]
+"""Text and the name of its colour in the palette; `hit` is what was sought."""
+
+SHOWN = 60
+"""Cells of a prompt that beat the columns beside it (spec/ui.md, the contract)."""
+COLUMNS = (("cost", 6), ("tools", 8), ("files", 9), ("time", 5))
+"""Names and cells of the columns at the right; a long prompt takes the place of the first ones."""
+GAP = 2
+MARGIN = 1
+LONGEST_TEXT = 400
+"""Characters of a prompt that are looked at for one line."""
+LONGEST_LABEL = 24
+"""Cells of a label."""
+AROUND = 4
+"""Cells of a line that are neither lanes nor text: the cursor, the sign, two spaces."""
+
+_SIGN_COLOURS = {"compact": "dream", "unavailable": "warn", "restore": "warn", "fork": "user"}
+
+
+class Line(Struct, frozen=True):
+    """What a line shows beside its node."""
+
+    row: Row
+    facts: Facts | None = None
+    """None while they are not known."""
+    label: str = ""
+    sought: str = ""
+    chosen: bool = False
+    marked: bool = False
+    """It is the first of two that are to be compared."""
+    cannot_restore: bool = False
+
+
+def line_cells(
+    line: Line, width: int, now: datetime, signs: Signs, glyphs: Glyphs, *, marks: bool
+) -> list[Cell]:
+    """The cells of a line, `width` in all; `marks` keeps a place for what cannot be restored."""
+    row = line.row
+    lanes = drawn_lanes(row, signs, lanes_for(width, AROUND))
+    colour = _SIGN_COLOURS.get(row.node.kind, "accent" if row.node.on_branch else "muted")
+    cells: list[Cell] = [
+        (glyphs.good if line.marked else glyphs.prompt if line.chosen else " ", "accent"),
+        (lanes, "muted"),
+        (f"{sign_of(row.node, signs)} ", colour),
+    ]
+    room = width - sum(cell_len(text) for text, _ in cells) - MARGIN - (2 if marks else 0)
+    text = _text(line)
+    tags = _tags(line, signs, glyphs, room - TEXT_CELLS)
+    room -= sum(cell_len(tag) for tag, _ in tags)
+    columns = _columns(line, now, room - min(cell_len(text), SHOWN + 1))
+    room -= sum(cell_len(column) for column, _ in columns)
+    shown = cut_cells(text, max(room, 0), glyphs.more)
+    prose = "text" if row.node.kind in {"prompt", "fork"} else "muted"
+    cells += _highlighted(shown, line.sought, prose)
+    cells += tags
+    cells.append((" " * (room - cell_len(shown)), prose))
+    cells += columns
+    if marks:
+        cells.append((f" {glyphs.bad if line.cannot_restore else ' '}", "muted"))
+    return [cell for cell in cells if cell[0]]
+
+
+def _text(line: Line) -> str:
+    node = line.row.node
+    text = " ".join(plain_line(node.text[:LONGEST_TEXT]).split())
+    if node.kind == "fork":
+        return f"fork {node.session_id[:8]}  {text}".rstrip()
+    return text or "(picture)"
+
+
+def _tags(line: Line, signs: Signs, glyphs: Glyphs, room: int) -> list[Cell]:
+    """What stands right behind the text, as far as the text keeps its room."""
+    label = cut_cells(plain_line(line.label), LONGEST_LABEL, glyphs.more)
+    recaps = line.row.node.recaps
+    wanted: list[Cell] = []
+    if line.row.node.current:
+        wanted.append((f"  {signs.here} here", "accent"))
+    if line.row.hidden:
+        wanted.append((f"  {glyphs.folded} {line.row.hidden} more", "muted"))
+    if label:
+        wanted.append((f"  [{label}]", "tool"))
+    if recaps:
+        wanted.append(("  recap" if recaps == 1 else f"  {recaps} recaps", "muted"))
+    tags: list[Cell] = []
+    for tag in wanted:
+        room -= cell_len(tag[0])
+        if room >= 0:
+            tags.append(tag)
+    return tags
+
+
+def _columns(line: Line, now: datetime, room: int) -> list[Cell]:
+    """The columns that have room; from the left they make place for the text."""
+    values = _values(line, now)
+    shown: list[Cell] = []
+    for name, cells in reversed(COLUMNS):
+        room -= cells + GAP
+        if room < 0:
+            break
+        value, colour = values[name]
+        fitted = set_cell_size(value, cells) if cell_len(value) > cells else value
+        shown.append((" " * (GAP + cells - cell_len(fitted)) + fitted, colour))
+    return shown[::-1]
+
+
+def _values(line: Line, now: datetime) -> dict[str, Cell]:
+    node, facts = line.row.node, line.facts
+    files = cost = ""
+    if facts is not None:
+        files = changes_in_words(facts.added, facts.removed) if facts.files else ""
+        cost = "" if facts.cost_usd == 0 else cost_in_words(facts.cost_usd)
+    return {
+        "time": (time_in_words(node.timestamp, now), "muted"),
+        "tools": (tools_in_words(node.tools) if node.tools else "", "muted"),
+        "files": (files, "ok"),
+        "cost": (cost, "muted"),
+    }
+
+
+def tools_in_words(count: int) -> str:
+    """`1 tool`, `9 tools`."""
+    return f"{count} tool{'' if count == 1 else 's'}"
+
+
+def changes_in_words(added: int, removed: int) -> str:
+    """`+41 −2`; a side without lines is left out."""
+    parts = [f"+{added}" if added or not removed else "", f"−{removed}" if removed else ""]
+    return " ".join(part for part in parts if part)
+
+
+def time_in_words(timestamp: str | None, now: datetime) -> str:
+    """`14:02` on the day of `now`, `11-02` on another one, `2025` in another year; local time."""
+    moment = moment_at(timestamp)
+    if moment is None:
+        return ""
+    local, today = moment.astimezone(), now.astimezone()
+    if local.date() == today.date():
+        return f"{local:%H:%M}"
+    return f"{local:%m-%d}" if local.year == today.year else f"{local:%Y}"
+
+
+def _highlighted(text: str, sought: str, colour: str) -> list[Cell]:
+    folded = text.casefold()
+    start = folded.find(sought) if sought else -1
+    if start < 0 or len(folded) != len(text):
+        return [(text, colour)]
+    stop = start + len(sought)
+    return [(text[:start], colour), (text[start:stop], "hit"), (text[stop:], colour)]
+
+
+def cut_cells(text: str, cells: int, more: str) -> str:
+    """At most so many cells of a line; a longer one ends in `more`."""
+    if cell_len(text) <= cells:
+        return text
+    return set_cell_size(text, cells - 1) + more if cells > 0 else ""
