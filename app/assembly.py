@@ -31,7 +31,8 @@ from app.agent.tools.base import Asker, Tool, ToolContext
 from app.agent.tools.registry import api_form, default_tools, select_tools
 from app.agent.tools.shell_background import ShellTask, ShellTasks
 from app.checkpoints.blobs import note_of, store_of
-from app.checkpoints.watch import MOST_FILES, FolderWatch
+from app.checkpoints.look import MOST_FILES
+from app.checkpoints.watch import FolderWatch
 from app.config import Loaded, Settings
 from app.credentials import Credentials
 from app.errors import StorageError
@@ -222,6 +223,8 @@ async def open_session(
         shows_partials=hooks.shows_partials,
         shows_blocks=hooks.shows_blocks,
     )
+    roots = (here.root, here.folder, *options.added_folders)
+    rewinder = Rewinder(conversation, tracker, roots, note_of(files.file))
     compactor = Compactor(
         conversation,
         lambda: loop.caller,
@@ -231,6 +234,7 @@ async def open_session(
         loop.measure,
         hooks.tell,
         settings.compact,
+        rewinder,
         works_ahead=hooks.can_ask,
     )
     loop.compactor = compactor
@@ -244,12 +248,7 @@ async def open_session(
         settings,
         opened,
         files.ownership,
-        Rewinder(
-            conversation,
-            tracker,
-            (here.root, here.folder, *options.added_folders),
-            note_of(files.file),
-        ),
+        rewinder,
         small_model_of(here, settings),
     )
 

@@ -11,6 +11,7 @@ from app.state.facts import Fact, TurnEnded, TurnStarted
 from app.state.model import Outcome, Severity
 
 if TYPE_CHECKING:
+    from app.agent.compaction import Part
     from app.assembly import Runtime
 
 BUSY = "The turn is still going on; this works when it is over (esc stops it)."
@@ -32,13 +33,13 @@ class CompactionDesk:
         self._runtime = runtime
         self._begin = begin
 
-    def draft(self, instructions: str = "") -> None:
-        """Write a summary for the person to look at, with their wishes for it."""
+    def draft(self, instructions: str = "", part: Part | None = None) -> None:
+        """Write a summary, of all or of a part, to be looked at, with wishes for it."""
         runtime = self._runtime()
 
         async def write() -> None:
             runtime.loop.answer_leftovers()
-            await runtime.compactor.draft(instructions)
+            await runtime.compactor.draft(instructions, part)
 
         self._begin(self._as_turn(runtime, write))
 

@@ -9,7 +9,6 @@ import asyncio
 import importlib
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +18,7 @@ from app import trust
 from app.compaction_desk import BUSY, CompactionDesk
 from app.config import Loaded, Settings, set_value
 from app.desk import QuestionDesk, save_rule, shell_task
+from app.desks import Desks
 from app.errors import ReverieError, StorageError
 from app.git import git_branch
 from app.installation import BUILT_IN, Installation, Options, model_name
@@ -35,9 +35,9 @@ from app.state.store import Store
 from app.writing import Writing
 
 if TYPE_CHECKING:
+    from app.agent.compaction import Part
     from app.agent.tools.shell_background import ShellTask
     from app.assembly import Runtime
-    from app.session_desk import SessionDesk
 
 NO_MODEL = "No model is connected yet. Choose one on the welcome screen."
 EXIT_WAIT = 2.0  # seconds that leaving waits for what still runs (ARCHITECTURE.md, Concurrency)
@@ -71,6 +71,15 @@ class Controller:
             lambda: self.state,
         )
         self.compaction = CompactionDesk(self.emit, self.notice, self._need_runtime, self._begin)
+        self.desks = Desks(
+            here,
+            self.emit,
+            self.notice,
+            self._need_runtime,
+            settings=lambda: self.loaded.settings,
+            session=lambda: self.state.session,
+            is_busy=lambda: self.is_busy,
+        )
         self.on_fault: Callable[[BaseException], None] | None = None
         """Told of a programming error in a turn, for the crash screen."""
         self._runtime: Runtime | None = None
@@ -96,16 +105,9 @@ class Controller:
         if not self.options.pick:
             self.options = replace(self.options, fork=False)  # it was meant for this session alone
         self._opened.set()
-        self._spawn(self._clean_up())
+        self._spawn(self.desks.sessions.clean_up())
         if self.options.prompt and self.state.access.ready:
             await self.submit(self.options.prompt)
-
-    async def _clean_up(self) -> None:
-        from app.sessions.cleanup import remove_old_sessions  # not before the first frame
-
-        days, keep = self.loaded.settings.cleanup_period_days, {self.state.session.session_id}
-        now = self.here.clock.now().timestamp()
-        await asyncio.to_thread(remove_old_sessions, self.here.places.projects, days, keep, now)
 
     @property
     def unsaved(self) -> int:
@@ -134,6 +136,7 @@ class Controller:
             old is not None
             and options.resume
             and options.resume.stem == self.state.session.session_id
+            and not options.fork
         ):
             self.notice("This session is open already.")
             return
@@ -203,12 +206,12 @@ class Controller:
         else:
             self._begin(self._run_turn(text, pictures))
 
-    def compact(self, instructions: str = "") -> None:
-        """Sum the conversation up, once the person has seen the summary."""
+    def compact(self, instructions: str = "", part: Part | None = None) -> None:
+        """Sum the conversation, or a part of it, up, once the person has seen the summary."""
         if self.is_busy or self._runtime is None or not self.state.access.ready:
             self.notice(BUSY if self.is_busy else NO_MODEL, "warning")
         else:
-            self.compaction.draft(instructions)
+            self.compaction.draft(instructions, part)
 
     async def _submit_when_open(self, text: str, pictures: tuple[Path, ...]) -> None:
         """Keep what was sent while the app still starts."""
@@ -346,23 +349,14 @@ class Controller:
         fresh = replace(self.options, resume=None, fork=False, session_id=None, prompt=None)
         await self._open(fresh)
 
-    async def open_transcript(self, file: Path) -> None:
-        """Go on with another session."""
-        chosen = replace(self.options, resume=file, session_id=None, prompt=None)
+    async def open_transcript(self, file: Path, *, fork_at: str | None = None) -> None:
+        """Go on with another session, or with a fork of it at one of its records."""
+        fork = fork_at is not None or self.options.fork
+        chosen = replace(
+            self.options, resume=file, session_id=None, prompt=None, fork=fork, fork_at=fork_at
+        )
         self.options = replace(self.options, pick=False, fork=False)
         await self._open(chosen)
-
-    @cached_property
-    def sessions(self) -> SessionDesk:
-        """All sessions, to be listed, searched and kept in order."""
-        from app.session_desk import SessionDesk  # not before the first frame
-
-        return SessionDesk(
-            self.here,
-            lambda: self.loaded.settings,
-            lambda: self.state.session.session_id,
-            lambda: self._need_runtime().conversation,
-        )
 
     def keep_setting(self, key: str, value: str) -> None:
         """Write one of the person's own settings."""
@@ -393,8 +387,5 @@ class Controller:
             self.notice(str(error), "error")
 
     def _shell_changed(self, shell: ShellTask) -> None:
-        self.emit(
-            f.TaskChanged(
-                shell_task(shell, self.state.tasks.get(shell.id), self.here.clock.monotonic())
-            )
-        )
+        before, now = self.state.tasks.get(shell.id), self.here.clock.monotonic()
+        self.emit(f.TaskChanged(shell_task(shell, before, now)))

@@ -11,7 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import IO
 
-TIME_LIMIT = 10.0
+TIME_LIMIT = 5.0
 """Seconds for one list of files; somebody waits for it."""
 _PIECE = 1 << 16
 

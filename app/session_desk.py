@@ -18,6 +18,7 @@ from app.errors import ReverieError
 from app.installation import Installation
 from app.models.spending import tariff_of
 from app.paths import create_private
+from app.sessions.cleanup import remove_old_sessions
 from app.sessions.codec import parse_transcript
 from app.sessions.export import markdown_of
 from app.sessions.glance import SessionSummary
@@ -62,6 +63,12 @@ class SessionDesk:
     def current(self) -> str:
         """The id of the session on screen."""
         return self._current()
+
+    async def clean_up(self) -> None:
+        """Remove sessions that are older than the person wants to keep them."""
+        days, keep = self._settings().cleanup_period_days, {self.current}
+        now = self._here.clock.now().timestamp()
+        await asyncio.to_thread(remove_old_sessions, self._here.places.projects, days, keep, now)
 
     async def list(self, scope: Scope) -> list[SessionSummary]:
         """The sessions of a scope, the one in which something was said last first."""

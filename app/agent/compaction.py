@@ -22,6 +22,7 @@ from app.plain_text import cut
 from app.sessions.compact import Plan, count_messages, last_request, request_blocks
 from app.sessions.envelope import new_uuid
 from app.sessions.graph import GraphView, MessageGraph
+from app.sessions.history import logical_chain
 from app.sessions.kept import walk_from
 from app.sessions.prompts import blocks_of, content_of, text_of, typed_text, user_kind
 from app.sessions.records import JsonObject, Record, new_record
@@ -51,6 +52,8 @@ class Draft:
     """Whether it was made in good time, before the context was full."""
     seen: bool = False
     """Whether the person has looked at it and not used it: it never counts by itself."""
+    back_to: str = ""
+    """The prompt from which on it sums up: the conversation goes back to before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,48 @@ class Written:
     following: tuple[Record, ...]
     """The summary and the files that are attached again."""
     request: ModelRequest
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The part of a branch that a person wants summed up: up to a prompt, or from it on."""
+
+    prompt: str
+    onwards: bool
+
+    def plan(self, view: GraphView) -> Plan:
+        """Which records it covers, and which of the others stay word for word."""
+        graph = view.graph
+        chain = logical_chain(graph, walk_from(graph, view.leaf))
+        here = graph.position.get(self.prompt)
+        split = chain.index(here) if here in chain else 0 if self.onwards else len(chain)
+        if self.onwards:
+            return Plan(tuple(chain[split:]), ())
+        return Plan(tuple(chain[:split]), tuple(chain[split:]))
+
+    def seen_from(self, view: GraphView) -> GraphView:
+        """The view whose conversation is summed up."""
+        here = view.graph.position.get(self.prompt)
+        if self.onwards or here is None:
+            return view
+        return GraphView(view.graph, view.length, view.graph.parent(here))
+
+    def wishes(self, view: GraphView) -> str:
+        """What the model is told of it."""
+        here = view.graph.position.get(self.prompt)
+        if not self.onwards or here is None:
+            return ""
+        words = cut(" ".join(typed_text(view.graph.records[here].data).split()), 200)
+        return (
+            "Sum up only what was said and done from this message of mine on, as an attempt that "
+            f"the conversation now goes back to before: “{words}”"
+        )
+
+
+ATTEMPT: Final = (
+    "The conversation went on from here in another way before, and came back. "
+    "The summary of that attempt, whose changes to files may still be there:\n\n"
+)
 
 
 def size_of(graph: MessageGraph, here: int) -> int:

@@ -10,9 +10,10 @@ from typing import Final
 
 from app.agent import compaction
 from app.agent.caller import Caller, Measure, Purpose, Tell
-from app.agent.compaction import Draft, context_tokens, request_at, size_of
+from app.agent.compaction import Draft, Part, context_tokens, request_at, size_of
 from app.agent.conversation import Conversation
 from app.agent.reattach import FILE_TOKENS, FILES, files_again
+from app.agent.rewinder import Rewinder
 from app.agent.summary_call import NothingToSumUp, SummaryFailed, summarise
 from app.agent.thrash import ThrashGuard, guard_of
 from app.agent.tool_runner import ToolRunner
@@ -30,6 +31,7 @@ from app.sessions.compact import (
     plan_compaction,
     undo_target,
 )
+from app.sessions.envelope import new_uuid
 from app.sessions.graph import COMPACT_FAILED, COMPACT_UNDONE
 from app.sessions.history import logical_chain
 from app.sessions.kept import walk_from
@@ -67,6 +69,7 @@ class Compactor:
     measure: Measure
     tell: Tell
     settings: CompactSettings
+    rewinder: Rewinder
     works_ahead: bool = True
     """Whether a summary is made before it is needed: only where a person would have to wait."""
     _guard: ThrashGuard = field(init=False)
@@ -179,8 +182,8 @@ class Compactor:
 
     # By the person's wish
 
-    async def draft(self, instructions: str) -> Receipt:
-        """A summary for the person to look at; nothing counts before `accept`.
+    async def draft(self, instructions: str, part: Part | None = None) -> Receipt:
+        """A summary, of all or of a part, to look at; nothing counts before `accept`.
 
         One that was made ahead is shown at once, unless there are instructions. Raises
         `SummaryFailed` and `ModelError`. Cancelling changes nothing.
@@ -189,8 +192,8 @@ class Compactor:
             self.emit(CompactionStarted("manual"))
             try:
                 draft = self._draft
-                if instructions or draft is None or not self._is_fresh(draft):
-                    draft = await self._summarise(instructions)
+                if instructions or part or draft is None or not self._is_fresh(draft):
+                    draft = await self._summarise(instructions, part=part)
                 self._draft = draft
             except BaseException:  # cancelling too: nothing is being written any more
                 self.emit(CompactionEnded())
@@ -212,7 +215,10 @@ class Compactor:
                         kept="Nothing was changed.",
                         todo="Write /compact again.",
                     )
-                await self._carry_out(draft, summary, "manual")
+                if draft.back_to:
+                    await self._go_back(draft, summary)
+                else:
+                    await self._carry_out(draft, summary, "manual")
                 self._guard = ThrashGuard()
             finally:
                 self.emit(CompactionEnded())
@@ -254,14 +260,22 @@ class Compactor:
     # Inside
 
     async def _summarise(
-        self, instructions: str, *, ahead: bool = False, shortened: bool = False
+        self,
+        instructions: str,
+        *,
+        part: Part | None = None,
+        ahead: bool = False,
+        shortened: bool = False,
     ) -> Draft:
         view, caller = self.conversation.view, self.caller()
         graph = view.graph
         tokens = self.size()
-        plan = plan_compaction(
-            graph, view.leaf, lambda here: size_of(graph, here), self.settings.keep_tokens
-        )
+        if part is None:
+            keep = self.settings.keep_tokens
+            plan = plan_compaction(graph, view.leaf, lambda here: size_of(graph, here), keep)
+        else:
+            plan = part.plan(view)
+            instructions = "\n".join(filter(None, (part.wishes(view), instructions)))
         if view.leaf is None or not has_something_to_say(graph, plan):
             raise NothingToSumUp("There is nothing to sum up yet.", kept="Nothing was changed.")
         started = self.clock.monotonic()
@@ -280,7 +294,7 @@ class Compactor:
                 self.emit(CompactionGrew(characters))
 
         summary = await summarise(
-            view,
+            view if part is None else part.seen_from(view),
             caller,
             clock=self.clock,
             measure=measure,
@@ -289,7 +303,9 @@ class Compactor:
             shortened=shortened,
         )
         seconds = self.clock.monotonic() - started
-        return Draft(view.leaf, plan, summary, tokens, seconds, caller.model, used, ahead)
+        back_to = part.prompt if part is not None and part.onwards else ""
+        model = caller.model
+        return Draft(view.leaf, plan, summary, tokens, seconds, model, used, ahead, back_to=back_to)
 
     def _is_here(self, draft: Draft) -> bool:
         view = self.conversation.view
@@ -325,6 +341,19 @@ class Compactor:
         self.conversation.sync()
         self._draft = None
         self.emit(ContextSized(after))
+
+    async def _go_back(self, draft: Draft, summary: str) -> None:
+        """Go on from before a prompt, with a summary of what came after it."""
+        conversation = self.conversation
+        await self.rewinder.rewind(draft.back_to, "summary")
+        conversation.append(
+            conversation.envelope.compact_summary(
+                conversation.leaf, compaction.ATTEMPT + summary, prompt_id=new_uuid()
+            )
+        )
+        conversation.sync()
+        self._draft = None
+        self.emit(ContextSized(self.size()))
 
     async def _tokens_after(self, written: compaction.Written, before: int) -> int:
         """As the server counts it; where it cannot, a guess that is as far off as the known one."""

@@ -7,18 +7,25 @@ the changes it made to files. So it can be taken back like any other change.
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, TypeAlias, cast
 
+from msgspec import structs
+
 from app.agent.conversation import Conversation
 from app.agent.file_records import REWIND
 from app.agent.file_tracker import FileTracker
 from app.checkpoints.apply import FAILED, Applied, carry_out
+from app.checkpoints.blobs import BlobStore
 from app.checkpoints.history import Change
 from app.checkpoints.line_counts import count_lines
 from app.checkpoints.plan import NOT_ENABLED, Plan, RewindError, Selection, make_plan, select
+from app.checkpoints.states import open_file
+from app.errors import StorageError
 from app.plain_text import cut, plain_line
 from app.sessions.graph import MessageGraph
 from app.sessions.prompts import typed_text
@@ -36,11 +43,17 @@ class FilesPart:
     plan: Plan
     with_shell: bool = False
     force: bool = False
+    without: frozenset[str] = frozenset()
+    """Paths that are left as they are."""
 
     @property
     def selection(self) -> Selection:
         """What would be carried out; it looks at the disk."""
-        return select(self.plan, with_shell=self.with_shell, force=self.force)
+        plan = structs.replace(
+            self.plan,
+            steps=tuple(step for step in self.plan.steps if step.path not in self.without),
+        )
+        return select(plan, with_shell=self.with_shell, force=self.force)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +100,25 @@ class Rewinder:
         """The prompts and rewinds whose files can be put back."""
         return frozenset() if self._tracker is None else self._tracker.history.restorable()
 
+    def files_at(self, message: str) -> dict[str, bytes | None] | None:
+        """What every path of the file history held at a prompt; None where that is not known.
+
+        Of a path whose saved bytes are gone there is nothing; blocking.
+        """
+        tracker = self._tracker
+        if tracker is None or not tracker.history.knows(message):
+            return None
+        since = tracker.history.since(message)
+        found: dict[str, bytes | None] = {}
+        for path in {change.path for change in tracker.history.live()}:
+            with contextlib.suppress(StorageError, OSError):
+                if path not in since:
+                    found[path] = _bytes_now(path)
+                elif (first := since[path][0]).before.kind in ("absent", "file"):
+                    blob = first.blob
+                    found[path] = None if blob is None else tracker.store.read(blob)
+        return found
+
     async def rewind(
         self, message: str, mode: RewindMode, files: FilesPart | None = None, undoes: str = ""
     ) -> Rewound:
@@ -119,11 +151,21 @@ class Rewinder:
         self._conversation.sync()
         return replace(told, left=left)
 
+    @property
+    def store(self) -> BlobStore | None:
+        """The saved bytes of the session; None where file checkpoints are off."""
+        return None if self._tracker is None else self._tracker.store
+
+    def last(self) -> Record:
+        """The record of the rewind that `undo` takes back. Raises `RewindError`."""
+        found = last_rewind(self._conversation.view.graph)
+        if found is None:
+            raise RewindError(NOTHING_TO_UNDO)
+        return found
+
     async def undo(self, *, with_shell: bool = False, force: bool = False) -> Rewound:
         """Take the last rewind back that still stands. Raises `RewindError`."""
-        last = last_rewind(self._conversation.view.graph)
-        if last is None:
-            raise RewindError(NOTHING_TO_UNDO)
+        last = self.last()
         fields = rewind_of(last)
         mode = cast("RewindMode", fields.get("mode") or "files")
         files = None
@@ -192,6 +234,14 @@ class Rewinder:
         if self._tracker is None:
             raise RewindError(NOT_ENABLED)
         return self._tracker
+
+
+def _bytes_now(path: str) -> bytes | None:
+    descriptor, _ = open_file(path)
+    if descriptor is None:
+        return None
+    with os.fdopen(descriptor, "rb") as file:
+        return file.read()
 
 
 def leaf_before(graph: MessageGraph, position: int) -> int | None:

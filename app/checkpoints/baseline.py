@@ -45,7 +45,7 @@ _INDEX, _LOCK = "index", "lock"
 
 
 class Entry(Struct, frozen=True, array_like=True):
-    """What was at a path. The ctime is 0 where the next look must read it again."""
+    """What was at a path. The ctime is -1 where the next look must read it again."""
 
     stamp: Stamp
     state: FileState
@@ -172,7 +172,7 @@ class Baseline:
             last = stamp_of(os.fstat(descriptor))
         # A write that the clock of the file system cannot tell from this one may still come.
         if first != last or last[2] > now - GRANULE:
-            return Entry((*last[:2], 0, *last[3:]), state), first == last
+            return Entry((*last[:2], -1, *last[3:]), state), first == last
         return Entry(last, state), True
 
     def _keep(self, file: BufferedReader) -> str:

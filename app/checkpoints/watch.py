@@ -12,20 +12,16 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from msgspec import Struct
 
 from app.checkpoints.appearance import RULES, Setting, states_before
-from app.checkpoints.baseline import NO_STAMP, Baseline, Entry, Stamp, stamp_of
+from app.checkpoints.baseline import NO_STAMP, Baseline, Entry
 from app.checkpoints.blobs import BlobStore
+from app.checkpoints.look import BYTES, MOST_BYTES, Look, look_at
 from app.checkpoints.states import ABSENT, FileState
 from app.errors import StorageError
-
-MOST_FILES = 20_000
-MOST_BYTES = 200_000_000
-"""Of a project that is watched (issue 4)."""
 
 _NOT_HERE = "The shell's changes are not tracked here: "
 _GONE = Entry(NO_STAMP, ABSENT)
@@ -43,16 +39,6 @@ class ShellChange(Struct, frozen=True):
     path: str
     before: FileState
     left: FileState
-
-
-class _Look(Struct, frozen=True):
-    """One look at the project."""
-
-    listed: frozenset[bytes]
-    complete: bool
-    """Whether `listed` is all there is."""
-    stamps: Mapping[bytes, Stamp]
-    """Of what is there, by name: of the listed, if `complete`, and of those known before."""
 
 
 class FolderWatch:
@@ -140,15 +126,15 @@ class FolderWatch:
         self._repository = self._marker()
         old = self._baseline.load()
         look = self._look(old)
-        if why := _bound_of(look):
-            return why
+        if why := look.too_much():
+            return f"{_NOT_HERE}{why}."
         known = {
             name: entry
             for name, entry in old.items()
             if entry.stamp == look.stamps.get(name) and name in look.listed
         }
         unread = look.listed - known.keys()
-        if not self._baseline.room_for(sum(_size(look, name) for name in unread)):
+        if not self._baseline.room_for(sum(look.size(name) for name in unread)):
             return f"{_NOT_HERE}the disk is too full for a copy of its files."
         for name in sorted(unread):
             entry = self._baseline.capture(self._path(name))
@@ -188,7 +174,7 @@ class FolderWatch:
         return changes
 
     def _states_before(
-        self, new: Iterable[bytes], left: Mapping[bytes, Entry], look: _Look
+        self, new: Iterable[bytes], left: Mapping[bytes, Entry], look: Look
     ) -> dict[bytes, FileState]:
         """Of the new names, those that are the command's doing or may be."""
         known = self._known
@@ -213,17 +199,17 @@ class FolderWatch:
             Setting(self._prefix, known, gone, self._began, rules or repository),
         )
 
-    def _captured(self, names: Iterable[bytes], look: _Look) -> dict[bytes, Entry]:
+    def _captured(self, names: Iterable[bytes], look: Look) -> dict[bytes, Entry]:
         """What is at these names; the bytes are kept up to `MOST_BYTES` of new ones."""
         found: dict[bytes, Entry] = {}
         room = MOST_BYTES
         for name in names:
             was = self._known.get(name)
             if was is None or was.stamp[:2] != look.stamps.get(name, NO_STAMP)[:2]:
-                room -= _size(look, name)
+                room -= look.size(name)
             if room < 0:
                 found[name] = _UNREAD
-                self.gap = f"Not all that the command wrote is kept: more than {_BYTES}."
+                self.gap = f"Not all that the command wrote is kept: more than {BYTES}."
                 continue
             try:
                 found[name] = self._baseline.capture(self._path(name))
@@ -234,32 +220,20 @@ class FolderWatch:
 
     def _keep(self, left: Mapping[bytes, Entry], changes: tuple[ShellChange, ...]) -> None:
         """Give the session the bytes of both states, and note what is there now."""
-        states = [state for change in changes for state in (change.before, change.left)]
-        try:
-            self._baseline.share(self._store, {each.sha256 for each in states if each.sha256})
-        except StorageError as error:
-            self.gap = f"What the command changed is not all kept. {error.happened}"
+        if changes:
+            states = [state for change in changes for state in (change.before, change.left)]
+            try:
+                self._baseline.share(self._store, {each.sha256 for each in states if each.sha256})
+            except StorageError as error:
+                self.gap = f"What the command changed is not all kept. {error.happened}"
         there = {n: entry for n, entry in left.items() if entry.state.kind != "absent"}
         with contextlib.suppress(StorageError):  # costs the next look a second reading
             self._baseline.save(there)
         if changes:
             self._baseline.sweep()
 
-    def _look(self, known: Mapping[bytes, Entry]) -> _Look:
-        """The list of files, and meanwhile the stamps of the known ones."""
-        prefix = self._prefix
-        with ThreadPoolExecutor(1) as beside:
-            listing = beside.submit(self._list_files, self.root)
-            stamps = _stamps(prefix, known)
-            names = listing.result()
-        if names is None:
-            return _Look(frozenset(), False, stamps)
-        if len(names) > MOST_FILES:
-            return _Look(frozenset(names), False, stamps)
-        if self._own:
-            names = [name for name in names if not name.startswith(self._own)]
-        listed = frozenset(names)
-        return _Look(listed, True, stamps | _stamps(prefix, listed - known.keys()))
+    def _look(self, known: Iterable[bytes]) -> Look:
+        return look_at(self._prefix, known, lambda: self._list_files(self.root), self._own)
 
     def _path(self, name: bytes) -> str:
         return os.fsdecode(self._prefix + name)
@@ -272,38 +246,7 @@ class FolderWatch:
             return 0
 
 
-_BYTES = f"{MOST_BYTES // 1_000_000} MB"
-
-
-def _bound_of(look: _Look) -> str:
-    """Why so much is not watched."""
-    if not look.complete:
-        many = len(look.listed) > MOST_FILES
-        reason = f"more than {MOST_FILES:_} files" if many else "its files cannot be listed"
-        return f"{_NOT_HERE}{reason.replace('_', ' ')}."
-    if sum(_size(look, name) for name in look.listed) > MOST_BYTES:
-        return f"{_NOT_HERE}more than {_BYTES} of files."
-    return ""
-
-
-def _size(look: _Look, name: bytes) -> int:
-    return look.stamps.get(name, NO_STAMP)[0]
-
-
-def _stamps(prefix: bytes, names: Iterable[bytes]) -> dict[bytes, Stamp]:
-    """Of what is there, whatever it is."""
-    found: dict[bytes, Stamp] = {}
-    lstat = os.lstat
-    for name in names:
-        try:
-            status = lstat(prefix + name)
-        except OSError:
-            continue
-        found[name] = stamp_of(status)
-    return found
-
-
-def _renamed_by_case(left: Mapping[bytes, Entry], new: Iterable[bytes], look: _Look) -> list[bytes]:
+def _renamed_by_case(left: Mapping[bytes, Entry], new: Iterable[bytes], look: Look) -> list[bytes]:
     """Names that are gone, though a file system that ignores case still finds a file by them."""
     inodes = {os.fsdecode(name).casefold(): look.stamps.get(name, NO_STAMP)[3] for name in new}
     return [

@@ -125,9 +125,9 @@ class Envelope:
         return self._finish(data)
 
     def compact_summary(
-        self, parent: str, content: str | list[JsonObject], *, prompt_id: str
+        self, parent: str | None, content: str | list[JsonObject], *, prompt_id: str
     ) -> Record:
-        """What later requests carry in the place of what was compacted."""
+        """What later requests carry in the place of what was summed up."""
         data = self._head(parent, "user", prompt_id)
         data |= {
             "message": {"role": "user", "content": content},

@@ -6,7 +6,7 @@ directly behind the node where it leaves; its lane is free again when it has end
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Literal, TypeAlias
 
 import msgspec
@@ -14,6 +14,8 @@ import msgspec
 from app.sessions.outline import Node
 
 Lead: TypeAlias = Literal["", "side", "fork"]
+Children: TypeAlias = Mapping[str | None, Sequence[Node]]
+"""The nodes behind each, by its uuid."""
 
 MOST_LANES = 12
 """Lanes that are drawn at most; deeper ones are counted."""
@@ -39,7 +41,7 @@ UNICODE_SIGNS = Signs()
 ASCII_SIGNS = Signs("| ", "  ", "|-", "`.", "o", "*", "#", "@", "<")
 
 
-class Row(msgspec.Struct, frozen=True):
+class Row(msgspec.Struct, frozen=True, gc=False):
     """One line: a node and where it stands."""
 
     node: Node
@@ -55,12 +57,15 @@ class Row(msgspec.Struct, frozen=True):
     """Nodes of this branch that are folded away."""
 
 
-def layout(nodes: Sequence[Node], folded: Collection[str] = ()) -> list[Row]:
+def layout(
+    nodes: Sequence[Node], folded: Collection[str] = (), below: Children | None = None
+) -> list[Row]:
     """The lines of a tree; a node whose parent is not among them begins a tree of its own.
 
-    `folded` are the first nodes of side branches of which only these are shown.
+    `folded` are the first nodes of side branches of which only these are shown; `below` are the
+    `children_of` the nodes where they are known.
     """
-    below = children_of(nodes)
+    below = children_of(nodes) if below is None else below
     rows: list[Row] = []
     none: tuple[bool, ...] = ()
     waiting: list[tuple[Node, int, Lead, tuple[bool, ...]]] = [
@@ -68,10 +73,15 @@ def layout(nodes: Sequence[Node], folded: Collection[str] = ()) -> list[Row]:
     ]
     while waiting:
         node, lane, lead, bars = waiting.pop()
-        after = below.get(node.uuid, [])
         if lead and node.uuid in folded:
-            rows.append(Row(node, lane, lead, bars, hidden=_count(node, below)))
+            rows.append(Row(node, lane, lead, bars, 0, _count(node, below)))
             continue
+        after = below.get(node.uuid)
+        while after is not None and len(after) == 1 and after[0].kind != "fork":
+            rows.append(Row(node, lane, lead, bars))
+            node, lead = after[0], ""
+            after = below.get(node.uuid)
+        after = after or []
         straight = straight_on(after)
         sides = [each for each in after if each is not straight]
         rows.append(Row(node, lane, lead, bars, len(sides)))
@@ -84,7 +94,7 @@ def layout(nodes: Sequence[Node], folded: Collection[str] = ()) -> list[Row]:
     return rows
 
 
-def children_of(nodes: Iterable[Node]) -> dict[str | None, list[Node]]:
+def children_of(nodes: Iterable[Node]) -> Children:
     """The nodes behind each; under None those whose parent is not among them."""
     listed = list(nodes)
     known = {node.uuid for node in listed}
@@ -105,7 +115,7 @@ def straight_on(after: Sequence[Node]) -> Node | None:
     return next((node for node in reversed(after) if node.kind != "fork"), None)
 
 
-def _count(node: Node, below: dict[str | None, list[Node]]) -> int:
+def _count(node: Node, below: Children) -> int:
     """How many nodes follow, on all branches."""
     count, waiting = 0, [node.uuid]
     while waiting:

@@ -28,11 +28,12 @@ REWOUND = "rewind"
 RECAP = "away_summary"
 """Subtype of the record of what happened while the person was away (transcripts.md, a7)."""
 
+_NODE_TYPES = frozenset({"user", "system"})
 _UNKNOWN = -2
 _NONE = -1
 
 
-class Node(msgspec.Struct, frozen=True):
+class Node(msgspec.Struct, frozen=True, gc=False):
     """One prompt, compaction, rewind or fork."""
 
     uuid: str
@@ -80,12 +81,14 @@ def outline(view: GraphView, session_id: str = "") -> Outline:
     found: dict[int, JsonObject] = {}
     for here in range(length):
         record = graph.records[here]
-        data = _node_data(record)
-        if data is not None and graph.is_current(here) and graph.is_main(here):
-            found[here] = data
+        if record.type in _NODE_TYPES and not record.tool_results:
+            data = _node_data(record)
+            if data is not None and graph.is_current(here) and graph.is_main(here):
+                found[here] = data
     parents = _parents(view)
     belongs = _belongs(parents, found)
-    turns = _turns(view, belongs)
+    counts = _Counts()
+    turns = _turns(view, belongs, counts)
     last = _NONE if view.leaf is None or view.leaf >= length else belongs[view.leaf]
     nodes: dict[int, Node] = {}
     sources: dict[str, tuple[str, str]] = {}
@@ -95,15 +98,14 @@ def outline(view: GraphView, session_id: str = "") -> Outline:
         before = _NONE if above is None else belongs[above]
         uuid = record.uuid or ""
         kind = _kind(record, is_root=above is None)
-        turn = [graph.records[p] for p in turns[here]]
         nodes[here] = Node(
             uuid=uuid,
             parent=None if before == _NONE else graph.records[before].uuid,
             kind=kind,
             text=_text(kind, data),
             timestamp=record.timestamp,
-            tools=sum(len(each.tool_uses) for each in turn if each.type == "assistant"),
-            recaps=sum(1 for each in turn if each.subtype == RECAP),
+            tools=counts.tools.get(here, 0),
+            recaps=counts.recaps.get(here, 0),
             on_branch=here in branch,
             current=here == last,
             session_id=session_id or record.session_id or "",
@@ -117,7 +119,7 @@ def outline(view: GraphView, session_id: str = "") -> Outline:
 def _node_data(record: Record) -> JsonObject | None:
     """The decoded record of a node, None when it is none."""
     if record.type == "user":
-        if record.tool_results or record.uuid is None:
+        if record.uuid is None:
             return None
         data = decoded(record)
         return data if user_kind(record, data) == "prompt" else None
@@ -172,9 +174,13 @@ def _source(data: JsonObject) -> tuple[str, str] | None:
 def _parents(view: GraphView) -> list[int | None]:
     """The record before each one; what goes on behind a compaction's kept messages follows it."""
     graph, length = view.graph, view.length
-    above: list[int | None] = []
-    for here in range(length):
-        parent = graph.parent(here) if graph.is_current(here) else None
+    position, above = graph.position, list[int | None]()
+    for here, record in enumerate(graph.records[:length]):
+        parent = position.get(record.parent or "")
+        if parent is None or parent >= here or record.is_boundary:
+            parent = graph.parent(here) if graph.is_current(here) else None
+        elif position.get(record.uuid or "") != here:
+            parent = None
         above.append(parent if parent is not None and parent < length else None)
     for kept in all_kept(graph):
         if kept.joins_tail:
@@ -209,12 +215,28 @@ def _belongs(parents: list[int | None], nodes: Mapping[int, object]) -> list[int
     return found
 
 
-def _turns(view: GraphView, belongs: list[int]) -> dict[int, list[int]]:
+class _Counts:
+    """By node: its tool calls and its recaps; only of those that have some."""
+
+    def __init__(self) -> None:
+        self.tools: defaultdict[int, int] = defaultdict(int)
+        self.recaps: defaultdict[int, int] = defaultdict(int)
+
+
+def _turns(view: GraphView, belongs: list[int], counts: _Counts) -> dict[int, list[int]]:
     records, everything = view.graph.records, view.graph.is_sidechain_file
     turns: defaultdict[int, list[int]] = defaultdict(list)
     for here, node in enumerate(belongs):
-        if node != _NONE and (node == here or everything or not records[here].sidechain):
-            turns[node].append(here)
+        if node == _NONE:
+            continue
+        record = records[here]
+        if record.sidechain and node != here and not everything:
+            continue
+        turns[node].append(here)
+        if record.tool_uses:
+            counts.tools[node] += len(record.tool_uses)
+        elif record.subtype == RECAP:
+            counts.recaps[node] += 1
     for node, turn in turns.items():
         if turn[0] != node:  # a child may stand in front of its parent in the file
             turn.remove(node)

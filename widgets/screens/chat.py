@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 
 QUIT_WINDOW = 3.0
 """Seconds in which a second ctrl+c or ctrl+d leaves."""
+DOUBLE = 0.6
+"""Seconds in which a second esc in an empty prompt opens the tree."""
 READING = ("leave", "fold", "copy", "find")
 """The keys of the conversation that the status line names."""
 NARROW = 100
@@ -57,6 +59,7 @@ class ChatScreen(ChatCommands, ChatAnswers, Follow, Screen[None]):
         Binding("shift+tab", "cycle_mode", "Permission mode", id="chat.mode", priority=True),
         Binding("f1", "help", "Help", id="chat.help"),
         Binding("f2", "tasks", "Tasks", id="chat.tasks"),
+        Binding("f3", "tree", "Tree", id="chat.tree"),
         Binding("pageup", "page(-1)", "Page up", id="chat.page_up", priority=True),
         Binding("pagedown", "page(1)", "Page down", id="chat.page_down", priority=True),
     ]
@@ -65,6 +68,7 @@ class ChatScreen(ChatCommands, ChatAnswers, Follow, Screen[None]):
         super().__init__()
         self.controller = controller
         self._quit_at = float("-inf")
+        self._escaped_at = float("-inf")
         self.carried = []
         self._turn_id: str | None = None
         self._session_id = ""
@@ -148,6 +152,7 @@ class ChatScreen(ChatCommands, ChatAnswers, Follow, Screen[None]):
             busy = self.controller.state.live.turn_id is not None
             first = hint(self, "chat.interrupt") if busy else hint(self.prompt, "prompt.send")
             hints = [first, hint(self, "chat.help"), hint(self, "chat.tasks")]
+            hints.append(hint(self, "chat.tree"))
         keys = "  ".join(part for part in hints if part)
         self.query_one(StatusLine).show_keys(keys)
 
@@ -281,6 +286,15 @@ class ChatScreen(ChatCommands, ChatAnswers, Follow, Screen[None]):
             self.run_worker(self.controller.interrupt(), exit_on_error=False)
         else:
             self.query_one(NoticeRows).dismiss()
+            self._second_escape()
+
+    def _second_escape(self) -> None:
+        """Twice in an empty prompt: the tree, at the last prompt."""
+        now = self.controller.here.clock.monotonic()
+        twice, self._escaped_at = now - self._escaped_at <= DOUBLE, now
+        if twice and not self.prompt.text and self.prompt.has_focus:
+            self._escaped_at = float("-inf")
+            self.action_tree()
 
     def action_clear_or_quit(self) -> None:
         """Empty the prompt, its text goes to the history; on an empty one leave by two presses."""

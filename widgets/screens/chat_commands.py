@@ -74,6 +74,21 @@ class ChatCommands(Screen[None]):
 
         self.app.push_screen(SessionScreen(self.controller), self._go_on_with)
 
+    def action_tree(self) -> None:
+        """Show every branch, to look at, to switch to, to go back to."""
+        from widgets.screens.chat_tree import TreeActions  # not before the first frame
+
+        TreeActions(self, self.controller).open()
+
+    async def _do_tree(self, _argument: str) -> None:
+        self.action_tree()
+
+    async def _do_rewind(self, _argument: str) -> None:
+        self.action_tree()
+
+    async def _do_undo(self, _argument: str) -> None:
+        await self.controller.desks.rewinds.undo()
+
     async def _go_on_with(self, file: Path | None) -> None:
         if file is not None:
             self._leave_session()

@@ -73,7 +73,7 @@ class SessionScreen(Screen[Path | None]):
     def __init__(self, controller: Controller) -> None:
         super().__init__()
         self._controller = controller
-        self._desk = controller.sessions
+        self._desk = controller.desks.sessions
         self._scope: Scope = "project"
         self._found: list[SessionSummary] = []
         self._sought = ""

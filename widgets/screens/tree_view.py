@@ -301,6 +301,7 @@ class TreeView(Follow, Screen[TreeChoice | None]):
             counts.append(f"{hits} hit{'' if hits == 1 else 's'}")
         if self._seeks_relatives:
             counts.append(f"looking for forks{more}")
+        said = "   ".join(counts)
         keys = f"{hint(self, 'tree.search')}  {hint(self, 'tree.filter')} "
         around = cell_len(f" tree    {said}  {keys}")
         title = cut_cells(title, self.size.width - around, more)

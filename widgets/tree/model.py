@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Literal, TypeAlias
 
 from app.sessions.family import Family
-from app.sessions.lanes import Row, children_of, layout, only, straight_on
+from app.sessions.lanes import Children, Row, children_of, layout, only, straight_on
 from app.sessions.outline import Node
 
 Filter: TypeAlias = Literal["all", "prompts", "files", "labelled"]
@@ -28,6 +28,7 @@ class TreeModel:
         self._all: dict[str, Node] = {}
         self._nodes: Sequence[Node] = ()
         """Those that the filter lets through."""
+        self._below: Children = {}
         self._folded: set[str] = set()
         self._place: dict[str, int] = {}
         self._chosen = ""
@@ -77,6 +78,7 @@ class TreeModel:
     def _arrange(self) -> None:
         nodes = list(self._all.values())
         self._nodes = nodes if self.filter == "all" else only(nodes, self._is_kept)
+        self._below = children_of(self._nodes)
         self._order = None
         self._lay_out()
 
@@ -88,7 +90,7 @@ class TreeModel:
         return node.kind == "prompt"
 
     def _lay_out(self) -> None:
-        self.rows = layout(self._nodes, self._folded)
+        self.rows = layout(self._nodes, self._folded, self._below)
         self.deepest = max((row.lane for row in self.rows), default=0)
         self._place = {row.node.uuid: index for index, row in enumerate(self.rows)}
         here: str | None = self._chosen
@@ -160,7 +162,7 @@ class TreeModel:
 
     def toggle_all(self) -> None:
         """Fold all side branches; where all of them are, unfold them."""
-        heads = {row.node.uuid for row in layout(self._nodes) if row.lead}
+        heads = {row.node.uuid for row in layout(self._nodes, (), self._below) if row.lead}
         self._folded = set() if heads <= self._folded else heads
         self._lay_out()
 
@@ -169,7 +171,7 @@ class TreeModel:
         row = self.rows[self.cursor]
         if not row.sides:
             return []
-        below = children_of(self._nodes).get(row.node.uuid, [])
+        below = self._below.get(row.node.uuid, [])
         straight = straight_on(below)
         return [node.uuid for node in below if node is not straight]
 
@@ -229,5 +231,5 @@ class TreeModel:
 
     def _in_order(self) -> list[Node]:
         if self._order is None:
-            self._order = [row.node for row in layout(self._nodes)]
+            self._order = [row.node for row in layout(self._nodes, (), self._below)]
         return self._order

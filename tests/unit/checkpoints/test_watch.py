@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from app.checkpoints import watch as watch_module
+from app.checkpoints import look
 from app.checkpoints.blobs import BlobStore
 from app.checkpoints.states import FileState
 from app.checkpoints.watch import FolderWatch
@@ -97,6 +97,7 @@ def test_a_file_written_right_before_the_look_is_read_again(here: Project) -> No
 def test_touching_a_file_is_no_change(here: Project) -> None:
     file = here.write("a.txt")
     assert here.during(file.touch) == {}
+    assert not here.store.folder.exists()
 
 
 def test_permission_bits_alone_are_a_change(here: Project) -> None:
@@ -386,8 +387,8 @@ def blobs(here: Project) -> int:
 def test_too_many_files_are_said_and_nothing_is_kept(
     here: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert watch_module.MOST_FILES == 20_000
-    monkeypatch.setattr(watch_module, "MOST_FILES", 2)
+    assert look.MOST_FILES == 20_000
+    monkeypatch.setattr(look, "MOST_FILES", 2)
     for number in range(3):
         here.write(f"{number}.txt")
     assert here.watch.before() == "The shell's changes are not tracked here: more than 2 files."
@@ -415,7 +416,7 @@ def test_too_many_bytes_are_said_and_nothing_is_kept(here: Project) -> None:
 def test_a_command_that_makes_too_many_files_still_has_its_other_changes_told(
     here: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(watch_module, "MOST_FILES", 2)
+    monkeypatch.setattr(look, "MOST_FILES", 2)
     file, other = here.write("a.txt"), here.write("b.txt")
 
     def many() -> None:
@@ -487,6 +488,14 @@ def test_what_cannot_be_kept_after_a_command_is_told_as_such(
     assert here.store.read(change.before.sha256) == b"old"
     assert change.left.kind == "other"
     assert "no space left" in here.watch.gap
+
+
+def test_a_session_store_that_cannot_be_written_is_said(here: Project) -> None:
+    file = here.write("a.txt", "old")
+    here.store.folder.parent.mkdir(parents=True)
+    here.store.folder.write_text("in the way")
+    assert here.kinds(file.unlink) == {"a.txt": ("file", "absent")}
+    assert here.watch.gap.startswith("What the command changed is not all kept. ")
 
 
 def test_a_second_before_starts_anew(here: Project) -> None:

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from app.checkpoints.baseline import GRANULE
 from app.checkpoints.blobs import BlobStore
-from app.checkpoints.watch import MOST_FILES, FolderWatch, ShellChange
+from app.checkpoints.look import MOST_FILES
+from app.checkpoints.watch import FolderWatch, ShellChange
 from app.ripgrep import list_files
 
 LISTED = partial(list_files, most=MOST_FILES)
