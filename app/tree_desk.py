@@ -93,7 +93,9 @@ class TreeDesk:
         if session.session_id != self._own.session_id:
             self._relatives, self._facts, self._changed = {}, {}, {}
         self._known = self._restorable()
-        found = await asyncio.to_thread(outline, session.view, session.session_id)
+        found = self._own.outline
+        if session.view is not found.view:
+            found = await asyncio.to_thread(outline, session.view, session.session_id)
         self._own = Member(session.session_id, session.title, found)
         return await self.join()
 

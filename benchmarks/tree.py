@@ -96,7 +96,7 @@ async def _frame() -> None:
 
 
 async def _until(holds: Any) -> None:
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(20):
         while not holds():
             await _frame()
 
@@ -151,7 +151,7 @@ async def _once(app: ReverieApp, pilot: Any, found: dict[str, list[float]]) -> N
         lines.clear()
         began = time.perf_counter()
         app.post_message(events.Key(key, None))
-        await _until(lambda: len(lines) >= screen.list.size.height)
+        await _until(lambda: screen._model.cursor - screen.list.scroll_offset.y in lines)
         found["key"].append((time.perf_counter() - began) * 1_000)
         await _until(lambda: screen._previewed and screen._previewed[0] is screen._model.chosen)
         found["preview"].append((time.perf_counter() - began) * 1_000)

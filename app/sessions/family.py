@@ -37,7 +37,8 @@ class Family(msgspec.Struct, frozen=True):
     labels: Mapping[str, str]
     """By the uuid of a node."""
     origins: Mapping[str, tuple[str, str]]
-    """By the uuid of a node: the session where it was said first, and its uuid there."""
+    """By the uuid of a node: the session where it was said first, and its uuid there; without
+    those that are in the family where they are held."""
 
     def by_uuid(self) -> dict[str, Node]:
         """The nodes by their uuid."""
@@ -50,7 +51,7 @@ class Family(msgspec.Struct, frozen=True):
 
     def first_records(self, node: Node) -> list[Record]:
         """The same where they were said first: a fork's copies were not paid for again."""
-        session_id, uuid = self.origins.get(node.uuid, ("", ""))
+        session_id, uuid = self.origins.get(node.uuid, (node.session_id, node.own))
         member = self.members.get(session_id)
         return [] if member is None else member.outline.records(uuid)
 
@@ -64,6 +65,9 @@ def joined(first: Member, others: Iterable[Member] = ()) -> Family:
     """One tree of a session and its relatives; each node once."""
     members = {each.session_id: each for each in (first, *others)}
     rename = _names(members.values())
+    if len(members) == 1 and not first.outline.sources:
+        nodes = tuple(first.outline.nodes.values())
+        return Family(nodes, members, _labels([first], rename), {})
     origins: dict[str, _Place] = {}
     for member in members.values():
         for node in member.outline.nodes.values():
@@ -79,7 +83,11 @@ def joined(first: Member, others: Iterable[Member] = ()) -> Family:
         nodes=tuple(forked),
         members=members,
         labels=_labels(members.values(), rename),
-        origins={name: (each.member.session_id, each.node.uuid) for name, each in origins.items()},
+        origins={
+            name: (each.member.session_id, each.node.uuid)
+            for name, each in origins.items()
+            if each.member is not places[name].member
+        },
     )
 
 

@@ -15,7 +15,7 @@ import msgspec
 
 from app.sessions.graph import COMPACT_UNDONE, GraphView
 from app.sessions.kept import all_kept
-from app.sessions.prompts import typed_text, user_kind
+from app.sessions.prompts import content_of, typed_text, user_kind
 from app.sessions.records import JsonObject, Record
 
 NodeKind: TypeAlias = Literal["prompt", "compact", "unavailable", "restore", "fork"]
@@ -29,6 +29,8 @@ RECAP = "away_summary"
 """Subtype of the record of what happened while the person was away (transcripts.md, a7)."""
 
 _NODE_TYPES = frozenset({"user", "system"})
+_ASIDE = frozenset({"isMeta", "isCompactSummary", "origin"})
+"""Keys of a user record that may make it something else than a prompt (transcripts.md, a5)."""
 _UNKNOWN = -2
 _NONE = -1
 
@@ -122,10 +124,21 @@ def _node_data(record: Record) -> JsonObject | None:
         if record.uuid is None:
             return None
         data = decoded(record)
-        return data if user_kind(record, data) == "prompt" else None
+        is_prompt = _plain_prompt(data) or user_kind(record, data) == "prompt"
+        return data if is_prompt else None
     if record.is_boundary or (record.type == "system" and record.subtype == REWOUND):
         return decoded(record)
     return None
+
+
+def _plain_prompt(data: JsonObject) -> str:
+    """The text of what is a prompt at first sight, as nearly all are; empty to look closer."""
+    if _ASIDE.isdisjoint(data):
+        content = content_of(data)
+        if isinstance(content, str):
+            text = content.strip()
+            return text if text and text[0] not in "<[" else ""
+    return ""
 
 
 def decoded(record: Record) -> JsonObject:
@@ -152,7 +165,7 @@ def _text(kind: NodeKind, data: JsonObject) -> str:
     if kind == "restore":
         content = data.get("content")
         return content if isinstance(content, str) else "rewind"
-    return typed_text(data)
+    return _plain_prompt(data) or typed_text(data)
 
 
 def _compaction(data: JsonObject) -> str:

@@ -13,6 +13,7 @@ from app.agent.file_tracker import FileTracker
 from app.agent.rewinder import FilesPart, Rewinder, Rewound
 from app.agent.tools.atomic_write import write_atomic
 from app.checkpoints.blobs import BlobStore
+from app.checkpoints.plan import Plan, make_plan
 from app.checkpoints.watch import FolderWatch
 from app.sessions.envelope import Envelope
 from app.sessions.graph import GraphView, MessageGraph
@@ -27,9 +28,9 @@ def files_below(root: Path) -> list[bytes]:
     found: list[bytes] = []
     for folder, _, names in os.walk(root):
         for name in names:
-            path = os.path.join(folder, name)
-            if not os.path.islink(path) and os.path.isfile(path):
-                found.append(os.fsencode(os.path.relpath(path, root)))
+            path = Path(folder) / name
+            if path.is_file() and not path.is_symlink():
+                found.append(os.fsencode(path.relative_to(root)))
     return found
 
 
@@ -84,8 +85,12 @@ class GoingBack:
 
         self.run(work())
 
-    def plan(self, message: str):
+    def plan(self, message: str) -> Plan:
         return self.run(self.rewinder.plan(message))
+
+    def plan_here(self, message: str) -> Plan:
+        """The same without another thread, for a forked child."""
+        return make_plan(self.tracker.history, self.store, message, (self.root,))
 
     def files(self, message: str, *, with_shell: bool = False, force: bool = False) -> Rewound:
         """Files back to before a message."""
@@ -103,7 +108,7 @@ class GoingBack:
                 path = Path(folder) / name
                 key = str(path.relative_to(self.root))
                 if path.is_symlink():
-                    found[key] = (0, b"-> " + os.fsencode(os.readlink(path)))
+                    found[key] = (0, b"-> " + os.fsencode(path.readlink()))
                 elif path.is_file():
                     found[key] = (path.stat().st_mode & 0o7777, path.read_bytes())
         return found

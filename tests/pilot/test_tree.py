@@ -335,8 +335,10 @@ async def test_every_line_fits_its_terminal(tmp_path: Path, size: tuple[int, int
 async def test_a_prompt_shows_its_first_sixty_characters(tmp_path: Path) -> None:
     text = "please have a look at why the import of the catalogue is slow, then mend it" * 2
     for size in ((80, 24), (120, 30), (160, 40)):
-        async with tree(tmp_path, Made(1).talk(text), size=size) as shown:
-            assert text[:60] in shown.lines()[0] and "09:00" in shown.lines()[0]
+        async with tree(tmp_path, Made(1).talk(text).talk(text), size=size) as shown:
+            first, last = shown.lines()[:2]
+            assert text[:60] in first and "09:00" in first
+            assert text[:60] in last and "← here" in last
 
 
 async def test_help_names_the_keys(tmp_path: Path) -> None:

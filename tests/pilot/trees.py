@@ -62,7 +62,8 @@ class Tree:
 
     def preview(self) -> str:
         pane = self.screen.pane
-        return "\n".join(pane.render_line(y).text.rstrip() for y in range(pane.size.height))
+        lines = (pane.render_line(y).text.rstrip() for y in range(pane.size.height))
+        return "\n".join(lines).replace("\N{NO-BREAK SPACE}", " ")
 
     def said(self, name: str) -> str:
         return str(self.screen.query_one(f"#tree-{name}", Static).content)

@@ -1,22 +1,29 @@
-"""Whatever the model, the shell and the person do to files: a rewind keeps every byte it promised."""
+"""Whatever model, shell and person do to files: a rewind keeps every byte it promised."""
 
 from __future__ import annotations
 
-import os
 import shutil
 import tempfile
 from pathlib import Path
 
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from app.checkpoints.plan import RewindError
 from tests.fakes.going_back import GoingBack
 
 NAMES = st.sampled_from(["a", "A", "b.txt", "d/c", "d/e/f", "g/h", "a/x"])
 CONTENTS = st.sampled_from(
-    [b"", b"one\n", b"two\r\nlines\r\n", b"\xef\xbb\xbfbom", b"no end", b"caf\xe9\n", b"\x00\xff\x89PNG"]
+    [
+        b"",
+        b"one\n",
+        b"two\r\nlines\r\n",
+        b"\xef\xbb\xbfbom",
+        b"no end",
+        b"caf\xe9\n",
+        b"\x00\xff\x89PNG",
+    ]
 )
 MODES = st.sampled_from([0o644, 0o600, 0o755])
 
@@ -52,7 +59,7 @@ class Rewinds(RuleBasedStateMachine):
         after = self.session.tree()
         changed = {n for n in before.keys() | after.keys() if before.get(n) != after.get(n)}
         for names in sets:
-            names |= changed
+            names.update(changed)
 
     @rule()
     def prompt(self) -> None:
@@ -178,7 +185,7 @@ class Rewinds(RuleBasedStateMachine):
 
     def _rename(self, name: str, other: str) -> None:
         (self.root / other).parent.mkdir(parents=True, exist_ok=True)
-        os.replace(self.root / name, self.root / other)
+        (self.root / name).replace(self.root / other)
 
 
 def _bytes(tree: dict[str, tuple[int, bytes]], name: str) -> bytes | None:

@@ -77,7 +77,7 @@ class TreeScreen(TreeView):
 
     def _go(self, index: int) -> None:
         self._model.choose(index)
-        self._draw()
+        self._move()
 
     def action_leaf(self) -> None:
         """To the last prompt of the branch in use."""
@@ -86,7 +86,7 @@ class TreeScreen(TreeView):
 
     def action_fork_point(self, step: int) -> None:
         self._model.fork_point(step)
-        self._draw()
+        self._move()
 
     @on(TreeList.Clicked)
     def _clicked(self, message: TreeList.Clicked) -> None:

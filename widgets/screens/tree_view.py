@@ -182,13 +182,20 @@ class TreeView(Follow, Screen[TreeChoice | None]):
     async def _find_relatives(self) -> None:
         await self._desk.find_relatives(self._relative_found)
         self._seeks_relatives = False
-        await self._join()
+        if self._waits:
+            await self._join()
+        else:
+            self._draw()
 
     def _relative_found(self) -> None:
         """Another session belongs to the tree; many such are drawn at once."""
         if not self._waits and self.is_mounted:
             self._waits = True
-            self.set_timer(REDRAWN, self._join)
+            self.set_timer(REDRAWN, self._join_waiting)
+
+    async def _join_waiting(self) -> None:
+        if self._waits:
+            await self._join()
 
     async def _join(self) -> None:
         self._waits = False
@@ -231,6 +238,14 @@ class TreeView(Follow, Screen[TreeChoice | None]):
         self._put("tree-head", self._head())
         self._put("tree-said", self._said())
         self._put("tree-foot", self._foot())
+        self._look_soon()
+
+    def _move(self) -> None:
+        """Only the cursor has moved."""
+        self.list.move(self._model.cursor)
+        self._look_soon()
+
+    def _look_soon(self) -> None:
         self._looks_again = True
         if not self._looks:
             self._looks = True

@@ -40,6 +40,15 @@ class TreeList(ScrollView, can_focus=False):
         self._count, self._chosen, self._empty = count, chosen, empty
         self._fit()
 
+    def move(self, chosen: int) -> None:
+        """Put the cursor on another line; only what changes is drawn."""
+        before, self._chosen, first = self._chosen, chosen, self.scroll_offset.y
+        if first <= chosen < first + self.page:
+            self.refresh_line(before)
+            self.refresh_line(chosen)
+        else:
+            self._fit()
+
     @property
     def page(self) -> int:
         """How many lines are on screen."""
