@@ -166,7 +166,7 @@ class TreeDesk:
     def _key(self, node: Node) -> tuple[str, str, int]:
         member = self.family.members.get(node.session_id)
         here = None if member is None else member.outline.view.graph.position.get(node.own)
-        turn = [] if member is None or here is None else member.outline.turns.get(here, [])
+        turn = () if member is None or here is None else member.outline.turns.get(here, ())
         return node.session_id, node.own, len(turn)
 
     def records(self, node: Node) -> list[Record]:

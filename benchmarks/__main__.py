@@ -5,17 +5,28 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from benchmarks import catalogue, conversation, idle, keys, print_mode, start, stream, transcripts
+from benchmarks import (
+    catalogue,
+    conversation,
+    idle,
+    keys,
+    print_mode,
+    start,
+    stream,
+    transcripts,
+    tree,
+)
 from benchmarks.figures import HEAD, Figure, show
 
 README = Path(__file__).with_name("README.md")
+PARTS = (start, keys, idle, conversation, stream, transcripts, catalogue, tree, print_mode)
 BEGIN, END = "<!-- figures -->", "<!-- end -->"
 
 
 def main() -> int:
     """All figures; the exit code is 1 when a target is missed."""
     figures: list[Figure] = []
-    for part in (start, keys, idle, conversation, stream, transcripts, catalogue, print_mode):
+    for part in PARTS:
         figures += part.measure()
     show(figures)
     if "--write" in sys.argv[1:]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, cast
 
 from msgspec import structs
 
@@ -15,8 +17,9 @@ from app.checkpoints.history import (
     delta_data,
     snapshot_data,
 )
+from app.checkpoints.states import FileState
 from app.sessions.graph import MessageGraph
-from app.sessions.records import Record, new_record
+from app.sessions.records import JsonObject, Record, new_record
 
 REWIND: Final = "rewind"
 """Subtype of our record of a rewind: a node of the tree that one can go back to."""
@@ -31,7 +34,7 @@ def load_history(graph: MessageGraph) -> FileHistory:
         if record.type not in (SNAPSHOT, DELTA):
             continue
         data = record.data
-        changes = changes_of(data, here, _folder_of(graph, here, data))
+        changes = changes_of(data, here, os.path.realpath(_folder_of(graph, here, data)))
         for change in changes:
             history.add(change)
         if record.type == SNAPSHOT and isinstance(message := data.get("messageId"), str):
@@ -49,6 +52,36 @@ def _folder_of(graph: MessageGraph, here: int, data: dict[str, object]) -> str:
         if record.in_chain and isinstance(cwd := record.data.get("cwd"), str):
             return cwd
     return "/"
+
+
+def lefts_of(graph: MessageGraph) -> dict[str, FileState]:
+    """What the tools of another program left at each path, by the results of its calls.
+
+    Its file history says only what was there before (transcripts.md, a5 and a9).
+    """
+    found: dict[str, FileState] = {}
+    for record in graph.records:
+        if not record.tool_results or b'"filePath"' not in record.raw:
+            continue
+        result = record.data.get("toolUseResult")
+        if isinstance(result, dict):
+            fields = cast("JsonObject", result)
+            path, text = fields.get("filePath"), _text_left(fields)
+            if isinstance(path, str) and text is not None:
+                data = text.encode("utf-8", "surrogatepass")
+                digest = hashlib.sha256(data).hexdigest()
+                found[os.path.normpath(path)] = FileState("file", digest, len(data))
+    return found
+
+
+def _text_left(fields: JsonObject) -> str | None:
+    content, original = fields.get("content"), fields.get("originalFile")
+    if isinstance(content, str):
+        return content
+    old, new = fields.get("oldString"), fields.get("newString")
+    if isinstance(original, str) and isinstance(old, str) and isinstance(new, str) and old:
+        return original.replace(old, new, -1 if fields.get("replaceAll") is True else 1)
+    return None
 
 
 def history_records(

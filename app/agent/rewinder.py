@@ -17,7 +17,7 @@ from typing import Literal, TypeAlias, cast
 from msgspec import structs
 
 from app.agent.conversation import Conversation
-from app.agent.file_records import REWIND
+from app.agent.file_records import REWIND, lefts_of
 from app.agent.file_tracker import FileTracker
 from app.checkpoints.apply import FAILED, Applied, carry_out
 from app.checkpoints.blobs import BlobStore
@@ -92,9 +92,13 @@ class Rewinder:
         """
         tracker = self._need_tracker()
         await tracker.fetch()
-        return await asyncio.to_thread(
-            make_plan, tracker.history, tracker.store, message, self._roots
-        )
+        return await asyncio.to_thread(self._plan, tracker, message)
+
+    def _plan(self, tracker: FileTracker, message: str) -> Plan:
+        history = tracker.history
+        is_foreign = any(change.by == "unknown" for change in history.changes)
+        lefts = lefts_of(self._conversation.view.graph) if is_foreign else {}
+        return make_plan(history, tracker.store, message, self._roots, lefts)
 
     def restorable(self) -> frozenset[str]:
         """The prompts and rewinds whose files can be put back."""

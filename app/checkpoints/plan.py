@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -111,10 +111,17 @@ def select(plan: Plan, *, with_shell: bool, force: bool) -> Selection:
     return Selection(tuple(sorted(steps, key=lambda step: step.path)), tuple(left))
 
 
-def make_plan(history: FileHistory, store: BlobStore, message: str, roots: Sequence[Path]) -> Plan:
+def make_plan(
+    history: FileHistory,
+    store: BlobStore,
+    message: str,
+    roots: Sequence[Path],
+    lefts: Mapping[str, FileState] | None = None,
+) -> Plan:
     """What going back to `message` would do; reads files and changes none.
 
-    `roots` are the project's own folders. Raises `RewindError` when the message has no checkpoint.
+    `roots` are the project's own folders; `lefts` is what is known to have been left at paths
+    where no change says so. Raises `RewindError` when the message has no checkpoint.
     """
     if not history.knows(message):
         raise RewindError(NOT_FOUND)
@@ -127,7 +134,8 @@ def make_plan(history: FileHistory, store: BlobStore, message: str, roots: Seque
             if now.kind != then.kind:
                 links.append(path)
             continue
-        step = _step(message, path, changes, now, then, store)
+        left = changes[-1].left or (lefts or {}).get(path)
+        step = _step(message, path, changes, now, then, left, store)
         if step is not None:
             steps.append(_outside(step, real_roots))
     return Plan(message, tuple(sorted(steps, key=lambda step: step.path)), tuple(sorted(links)))
@@ -144,6 +152,7 @@ def _step(
     changes: list[Change],
     now: FileState,
     then: FileState,
+    left: FileState | None,
     store: BlobStore,
 ) -> Step | None:
     problem: Problem = ""
@@ -155,7 +164,6 @@ def _step(
             then = _with_digest(then, blob, store)
         except BlobMissing:
             problem = "missing"
-    left = changes[-1].left
     writers = _writers(changes, now)
     if now.kind in ("folder", "beneath") and then.kind == "absent":
         return None  # no file of ours is there any more

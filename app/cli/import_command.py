@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
+from app.checkpoints.blobs import store_of
 from app.cli.output import note, print_json, print_lines
 from app.cli.parser import Parser
 from app.errors import ReverieError, SessionNotFound, StorageError, UsageError
@@ -21,7 +22,7 @@ from app.sessions.catalogue import existing_path, is_session_id, transcripts
 from app.sessions.codec import Parsed, parse_transcript
 from app.sessions.envelope import new_uuid
 from app.sessions.foreign.adopt import Adoption
-from app.sessions.foreign.companions import agents_in, copy_companions, moved_paths
+from app.sessions.foreign.companions import agents_in, copy_backups, copy_companions, moved_paths
 from app.sessions.foreign.detect import ORIGIN_NAMES, Origin, origin_of
 from app.sessions.foreign.find import (
     all_sessions,
@@ -261,6 +262,8 @@ def _write(
     make_private_folder(target.parent)
     try:
         copied = copy_companions(source, beside) if origin == "claude-code" else 0
+        if origin == "claude-code":
+            copy_backups(source, store_of(target).folder)
         moved = moved_paths(source_id, beside) if copied else None
         adoption = Adoption(session_id, new_uuid, moved)
         records = [head, *adoption.take(parsed.records)]

@@ -69,7 +69,7 @@ def layout(
     rows: list[Row] = []
     none: tuple[bool, ...] = ()
     waiting: list[tuple[Node, int, Lead, tuple[bool, ...]]] = [
-        (node, 0, "", none) for node in reversed(below.get(None, []))
+        (node, 0, "", none) for node in reversed(below.get(None, ()))
     ]
     while waiting:
         node, lane, lead, bars = waiting.pop()
@@ -81,7 +81,7 @@ def layout(
             rows.append(Row(node, lane, lead, bars))
             node, lead = after[0], ""
             after = below.get(node.uuid)
-        after = after or []
+        after = after or ()
         straight = straight_on(after)
         sides = [each for each in after if each is not straight]
         rows.append(Row(node, lane, lead, bars, len(sides)))
@@ -101,7 +101,7 @@ def children_of(nodes: Iterable[Node]) -> Children:
     below: dict[str | None, list[Node]] = {}
     for node in listed:
         below.setdefault(node.parent if node.parent in known else None, []).append(node)
-    return below
+    return {above: tuple(after) for above, after in below.items()}
 
 
 def straight_on(after: Sequence[Node]) -> Node | None:
@@ -119,7 +119,7 @@ def _count(node: Node, below: Children) -> int:
     """How many nodes follow, on all branches."""
     count, waiting = 0, [node.uuid]
     while waiting:
-        after = below.get(waiting.pop(), [])
+        after = below.get(waiting.pop(), ())
         count += len(after)
         waiting += [each.uuid for each in after]
     return count

@@ -23,7 +23,7 @@ Price = Callable[[MessageGraph], float | None]
 """The cost of the replies in a graph in USD, None where a price is not known."""
 
 
-class FileChange(msgspec.Struct, frozen=True):
+class FileChange(msgspec.Struct, frozen=True, gc=False):
     """How many lines of a file were added and removed."""
 
     path: str
@@ -31,7 +31,7 @@ class FileChange(msgspec.Struct, frozen=True):
     removed: int
 
 
-class Facts(msgspec.Struct, frozen=True):
+class Facts(msgspec.Struct, frozen=True, gc=False):
     """What a node's turn did."""
 
     tools: int = 0

@@ -64,7 +64,7 @@ class Outline(msgspec.Struct, frozen=True):
 
     view: GraphView
     nodes: Mapping[int, Node]
-    turns: Mapping[int, list[int]]
+    turns: Mapping[int, tuple[int, ...]]
     """The records of each node in file order, its own first."""
     sources: Mapping[str, tuple[str, str]]
     """By uuid, of nodes that a fork copied: the session and the uuid that they are from."""
@@ -80,13 +80,13 @@ class Outline(msgspec.Struct, frozen=True):
 def outline(view: GraphView, session_id: str = "") -> Outline:
     """The nodes of a session as it looks from the leaf of `view`."""
     graph, length = view.graph, view.length
-    found: dict[int, JsonObject] = {}
+    found: dict[int, tuple[str, tuple[str, str] | None]] = {}
     for here in range(length):
         record = graph.records[here]
         if record.type in _NODE_TYPES and not record.tool_results:
             data = _node_data(record)
             if data is not None and graph.is_current(here) and graph.is_main(here):
-                found[here] = data
+                found[here] = _text(record, data), _source(data)
     parents = _parents(view)
     belongs = _belongs(parents, found)
     counts = _Counts()
@@ -95,7 +95,7 @@ def outline(view: GraphView, session_id: str = "") -> Outline:
     nodes: dict[int, Node] = {}
     sources: dict[str, tuple[str, str]] = {}
     branch = _branch(last, parents, belongs)
-    for here, data in found.items():
+    for here, (text, source) in found.items():
         record, above = graph.records[here], parents[here]
         before = _NONE if above is None else belongs[above]
         uuid = record.uuid or ""
@@ -104,7 +104,7 @@ def outline(view: GraphView, session_id: str = "") -> Outline:
             uuid=uuid,
             parent=None if before == _NONE else graph.records[before].uuid,
             kind=kind,
-            text=_text(kind, data),
+            text=UNAVAILABLE if kind == "unavailable" else text,
             timestamp=record.timestamp,
             tools=counts.tools.get(here, 0),
             recaps=counts.recaps.get(here, 0),
@@ -113,7 +113,7 @@ def outline(view: GraphView, session_id: str = "") -> Outline:
             session_id=session_id or record.session_id or "",
             own=uuid,
         )
-        if (source := _source(data)) is not None:
+        if source is not None:
             sources[uuid] = source
     return Outline(view, nodes, turns, sources, None if last == _NONE else last)
 
@@ -157,12 +157,10 @@ def _kind(record: Record, *, is_root: bool) -> NodeKind:
     return "restore" if record.type == "system" else "prompt"
 
 
-def _text(kind: NodeKind, data: JsonObject) -> str:
-    if kind == "unavailable":
-        return UNAVAILABLE
-    if kind == "compact":
+def _text(record: Record, data: JsonObject) -> str:
+    if record.is_boundary:
         return _compaction(data)
-    if kind == "restore":
+    if record.type == "system":
         content = data.get("content")
         return content if isinstance(content, str) else "rewind"
     return _plain_prompt(data) or typed_text(data)
@@ -236,7 +234,7 @@ class _Counts:
         self.recaps: defaultdict[int, int] = defaultdict(int)
 
 
-def _turns(view: GraphView, belongs: list[int], counts: _Counts) -> dict[int, list[int]]:
+def _turns(view: GraphView, belongs: list[int], counts: _Counts) -> dict[int, tuple[int, ...]]:
     records, everything = view.graph.records, view.graph.is_sidechain_file
     turns: defaultdict[int, list[int]] = defaultdict(list)
     for here, node in enumerate(belongs):
@@ -254,7 +252,8 @@ def _turns(view: GraphView, belongs: list[int], counts: _Counts) -> dict[int, li
         if turn[0] != node:  # a child may stand in front of its parent in the file
             turn.remove(node)
             turn.insert(0, node)
-    return dict(turns)
+    # Tuples of numbers are nothing that the garbage collector has to look through again and again.
+    return {node: tuple(turn) for node, turn in turns.items()}
 
 
 def _branch(last: int, parents: list[int | None], belongs: list[int]) -> set[int]:

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from rich.cells import cell_len
 
 from app.tree_desk import TreeChoice
 from tests.fakes.sessions import Made, session_id
@@ -327,7 +328,7 @@ async def test_every_line_fits_its_terminal(tmp_path: Path, size: tuple[int, int
             assert strip.cell_length == rows.size.width
             room = rows.scrollable_content_region.width
             cells = shown.screen._cells(min(y, 39), room)
-            assert sum(map(len, (text for text, _ in cells))) <= room
+            assert sum(cell_len(text) for text, _ in cells) <= max(room, 4)
         for name in ("head", "said", "foot"):
             assert len(shown.said(name)) <= size[0] or size[0] < 60
 

@@ -1,0 +1,133 @@
+"""What transcripts tell of files: Claude Code's both forms, ours, and what a fork takes along."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.agent.file_records import history_records, lefts_of, load_history
+from app.checkpoints.blobs import BlobStore
+from app.checkpoints.plan import make_plan
+from app.sessions.codec import parse_transcript
+from app.sessions.graph import MessageGraph
+from app.sessions.records import Record, new_record
+from tests.unit.sessions.real_files import EXPECTED, NO_TRANSCRIPTS, TRANSCRIPTS
+
+V1, V2 = "0123456789abcdef@v1", "0123456789abcdef@v2"
+
+
+def prompt(uuid: str, cwd: Path) -> Record:
+    message = {"role": "user", "content": "go"}
+    return new_record(
+        {"type": "user", "uuid": uuid, "parentUuid": None, "cwd": str(cwd), "message": message}
+    )
+
+
+def snapshot(message: str, backups: dict[str, str | None], **more: Any) -> Record:
+    entries = {path: {"backupFileName": name, "version": 1} for path, name in backups.items()}
+    inner = {"messageId": message, "trackedFileBackups": entries, "timestamp": "t"}
+    return new_record(
+        {"type": "file-history-snapshot", "messageId": message, "snapshot": inner, **more}
+    )
+
+
+def delta(message: str, path: str, name: str | None) -> Record:
+    return new_record(
+        {
+            "type": "file-history-delta",
+            "messageId": "some-call",
+            "snapshotMessageId": message,
+            "trackingPath": path,
+            "backup": {"backupFileName": name, "version": 1, "backupTime": "t"},
+            "timestamp": "t",
+        }
+    )
+
+
+def written(path: Path, content: str) -> Record:
+    block = {"type": "tool_result", "tool_use_id": "t", "content": "ok"}
+    return new_record(
+        {
+            "type": "user",
+            "uuid": f"result-{content}",
+            "parentUuid": None,
+            "message": {"role": "user", "content": [block]},
+            "toolUseResult": {"type": "create", "filePath": str(path), "content": content},
+        }
+    )
+
+
+@pytest.mark.parametrize("form", ["snapshot", "delta"])
+def test_both_forms_of_claude_code_are_read(tmp_path: Path, form: str) -> None:
+    changed = (
+        snapshot("p2", {"a.txt": V2, "new.txt": None}, isSnapshotUpdate=True)
+        if form == "snapshot"
+        else delta("p2", "a.txt", V2)
+    )
+    graph = MessageGraph(
+        [
+            snapshot("p1", {"a.txt": V1}),
+            prompt("p1", tmp_path),
+            written(tmp_path / "a.txt", "two"),
+            snapshot("p2", {}),
+            prompt("p2", tmp_path),
+            changed,
+            written(tmp_path / "a.txt", "three"),
+        ]
+    )
+    store = BlobStore(tmp_path / "file-history")
+    store.folder.mkdir()
+    (store.folder / V1).write_bytes(b"one")
+    (store.folder / V2).write_bytes(b"two")
+    (tmp_path / "a.txt").write_bytes(b"three")
+    history = load_history(graph)
+    assert history.restorable() == {"p1", "p2"}
+
+    (step,) = make_plan(history, store, "p2", (tmp_path,), lefts_of(graph)).steps
+    assert (step.path, step.blob, step.problem) == (str(tmp_path / "a.txt"), V2, "")
+    (step,) = make_plan(history, store, "p1", (tmp_path,), lefts_of(graph)).steps
+    assert (step.blob, step.problem) == (V1, "")
+
+    (tmp_path / "a.txt").write_bytes(b"by hand")
+    (step,) = make_plan(history, store, "p1", (tmp_path,), lefts_of(graph)).steps
+    assert step.problem == "changed"
+    (step,) = make_plan(history, store, "p1", (tmp_path,)).steps
+    assert step.problem == "unknown"
+
+
+def test_a_backup_that_was_pruned_is_said(tmp_path: Path) -> None:
+    graph = MessageGraph([snapshot("p1", {"a.txt": V1}), prompt("p1", tmp_path)])
+    (tmp_path / "a.txt").write_bytes(b"now")
+    plan = make_plan(load_history(graph), BlobStore(tmp_path / "x"), "p1", (tmp_path,))
+    assert [step.problem for step in plan.steps] == ["missing"]
+
+
+@pytest.mark.parametrize("path", ["/etc/passwd", "../outside.txt", "~/x", "sub/../../outside.txt"])
+def test_a_foreign_path_outside_the_project_needs_a_word(tmp_path: Path, path: str) -> None:
+    root = tmp_path / "project"
+    root.mkdir()
+    (tmp_path / "outside.txt").write_bytes(b"theirs")
+    graph = MessageGraph([snapshot("p1", {path: None}), prompt("p1", root)])
+    plan = make_plan(load_history(graph), BlobStore(tmp_path / "x"), "p1", (root,))
+    assert all(step.problem for step in plan.steps)
+
+
+@pytest.mark.parametrize("name", ["../../secret", "x" * 64, "/etc/passwd", 7, "0123@v1", ["x"]])
+def test_a_name_that_no_backup_has_is_left_out(tmp_path: Path, name: Any) -> None:
+    graph = MessageGraph([snapshot("p1", {"a.txt": name}), prompt("p1", tmp_path)])
+    assert load_history(graph).changes == []
+
+
+@pytest.mark.parametrize("name", [name for name in EXPECTED if name not in NO_TRANSCRIPTS])
+def test_real_histories_are_read_and_forked(name: str) -> None:
+    records = parse_transcript((TRANSCRIPTS / name).read_bytes()).records
+    history = load_history(MessageGraph(records))
+    renamed = {uuid: f"new-{uuid}" for uuid, _ in history.points()}
+    again = load_history(MessageGraph(history_records(history, renamed, "t")))
+    assert again.restorable() == set(renamed.values())
+    assert [c.path for c in again.changes] == [c.path for c in history.live()]
+    for uuid, new in renamed.items():
+        before = {path: c[0].blob for path, c in history.since(uuid).items()}
+        assert {path: c[0].blob for path, c in again.since(new).items()} == before
