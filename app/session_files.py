@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app.agent.file_records import history_records, load_history
-from app.checkpoints.apply import settle
 from app.checkpoints.blobs import note_of, store_of
+from app.checkpoints.moves import settle
 from app.clock import timestamp
 from app.errors import ReverieError, StorageError
 from app.installation import Installation, Options

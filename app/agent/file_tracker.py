@@ -157,6 +157,7 @@ def _saved(store: BlobStore, target: Path, new: bytes, what: str, old: bytes | N
         with os.fdopen(descriptor, "rb") as file:
             try:
                 blob = store.put_from(file)
+                store.sync()
             except StorageError as error:
                 raise ToolFailure(f"{error} It was not changed.") from error
         before = structs.replace(before, sha256=blob)

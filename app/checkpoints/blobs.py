@@ -64,9 +64,9 @@ class BlobStore:
         return digest
 
     def put_from(self, source: BinaryIO) -> str:
-        """Keep all that `source` has, read once, safe on disk; returns the digest.
+        """Keep all that `source` has, read once; returns the digest.
 
-        Raises `StorageError` when it cannot be written or read; nothing is left of it then.
+        Its bytes are safe on disk then, its name once `sync` was called. Raises `StorageError` when it cannot be written or read; nothing is left of it then.
         """
         import zstandard  # 12 ms that only a session with changes needs
 
@@ -86,8 +86,6 @@ class BlobStore:
                     file.flush()
                     os.fsync(file.fileno())
             temporary.replace(self._file(digest.hexdigest()))
-            if self._durable:
-                _sync_folder(self.folder)
         except OSError as error:
             raise StorageError(
                 f"A file's bytes could not be kept in {self.folder}: {error.strerror or error}.",
@@ -98,6 +96,11 @@ class BlobStore:
             with contextlib.suppress(OSError):
                 temporary.unlink()
         return digest.hexdigest()
+
+    def sync(self) -> None:
+        """Make the names of what was put survive a power cut."""
+        with contextlib.suppress(OSError):  # some file systems cannot sync a folder
+            _sync(self.folder, os.O_RDONLY | os.O_DIRECTORY)
 
     def has(self, name: str) -> bool:
         """Whether these bytes are still there."""
@@ -169,7 +172,7 @@ class BlobStore:
                     f"{error.strerror or error}."
                 ) from error
         if unsafe:
-            _sync_folder(other.folder)
+            other.sync()
 
     def keep_only(self, names: Collection[str]) -> int:
         """Remove every other blob; returns how many went."""
@@ -200,11 +203,6 @@ def _link_or_copy(source: Path, target: Path) -> None:
             temporary.replace(target)
         finally:
             temporary.unlink(missing_ok=True)
-
-
-def _sync_folder(folder: Path) -> None:
-    with contextlib.suppress(OSError):  # some file systems cannot sync a folder
-        _sync(folder, os.O_RDONLY | os.O_DIRECTORY)
 
 
 def _sync(path: Path, flags: int) -> None:

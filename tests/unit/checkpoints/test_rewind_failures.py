@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from app.agent.rewinder import FilesPart
-from app.checkpoints import apply
-from app.checkpoints.apply import settle
+from app.checkpoints import apply, moves
+from app.checkpoints.moves import settle
 from app.checkpoints.plan import RewindError, select
 from tests.fakes.going_back import GoingBack
 
@@ -65,6 +65,7 @@ def counted(monkeypatch: pytest.MonkeyPatch, act: Callable[[int, str], None]) ->
             return call
 
     monkeypatch.setattr(apply, "os", System())
+    monkeypatch.setattr(moves, "os", System())
     return count
 
 
