@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Mapping
-from typing import Final, cast
+from typing import cast
 
 from msgspec import structs
 
@@ -18,11 +18,8 @@ from app.checkpoints.history import (
     snapshot_data,
 )
 from app.checkpoints.states import FileState
-from app.sessions.graph import MessageGraph
+from app.sessions.graph import REWIND, MessageGraph
 from app.sessions.records import JsonObject, Record, new_record
-
-REWIND: Final = "rewind"
-"""Subtype of our record of a rewind: a node of the tree that one can go back to."""
 
 
 def load_history(graph: MessageGraph) -> FileHistory:

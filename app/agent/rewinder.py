@@ -17,7 +17,7 @@ from typing import Literal, TypeAlias, cast
 from msgspec import structs
 
 from app.agent.conversation import Conversation
-from app.agent.file_records import REWIND, lefts_of
+from app.agent.file_records import lefts_of
 from app.agent.file_tracker import FileTracker
 from app.checkpoints.apply import FAILED, Applied, carry_out
 from app.checkpoints.blobs import BlobStore
@@ -27,7 +27,7 @@ from app.checkpoints.plan import NOT_ENABLED, Plan, RewindError, Selection, make
 from app.checkpoints.states import open_file
 from app.errors import StorageError
 from app.plain_text import cut, plain_line
-from app.sessions.graph import MessageGraph
+from app.sessions.graph import REWIND, MessageGraph
 from app.sessions.prompts import typed_text
 from app.sessions.records import JsonObject, Record
 
