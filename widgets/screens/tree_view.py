@@ -265,7 +265,9 @@ class TreeView(Follow, Screen[TreeChoice | None]):
                 self._looks_again = False
                 await self._preview()
                 if not self._looks_again:
-                    await self._find_facts()
+                    rows = self._model.rows
+                    in_sight = (rows[index] for index in self.list.in_sight if index < len(rows))
+                    await self._find_facts([row.node for row in in_sight])
         finally:
             self._looks = False
 
@@ -354,11 +356,9 @@ class TreeView(Follow, Screen[TreeChoice | None]):
             shown = words
         return " " + "  ".join(word for word in [*shown, *last] if word)
 
-    async def _find_facts(self) -> None:
-        rows = self._model.rows
-        wanted = [rows[index].node for index in self.list.in_sight if index < len(rows)]
-        if any(self._desk.known(node) is None for node in wanted):
-            await self._desk.find_facts(wanted)
+    async def _find_facts(self, nodes: Sequence[Node]) -> None:
+        if any(self._desk.known(node) is None for node in nodes):
+            await self._desk.find_facts(nodes)
             self.list.refresh()
 
     async def _preview(self) -> None:
@@ -370,7 +370,7 @@ class TreeView(Follow, Screen[TreeChoice | None]):
             return
         folder = self._desk.session.folder
         blocks = await asyncio.to_thread(preview_blocks, node, records, folder)
-        await self._desk.find_facts([node])
+        await self._find_facts([node])
         facts = self._desk.known(node)
         if facts is not None:
             session = "" if self._is_own(node) else node.session_id[:8]

@@ -25,6 +25,8 @@ from widgets.looks import glyphs_of
 from widgets.screens.dialogs.diff import DiffScreen
 
 Answer: TypeAlias = Literal["conversation", "files", "both", "from", "upto"]
+AROUND = 12
+"""Lines that frame, states, notes and keys take at most."""
 TITLE = 60
 """Characters of the prompt in the title."""
 CHOICES = (
@@ -70,8 +72,8 @@ class RewindDialog(ModalScreen[RewindAnswer | None]):
         Binding("left,shift+tab", "choose(-1)", "Before", id="rewind.before"),
         Binding("right,tab", "choose(1)", "Next", id="rewind.next"),
         Binding("d", "diff", "Diff", id="rewind.diff"),
-        Binding("s", "shell", "Shell's changes too", id="rewind.shell"),
-        Binding("o", "overwrite", "Overwrite conflicts", id="rewind.overwrite"),
+        Binding("s", "shell", "Shell too", id="rewind.shell"),
+        Binding("o", "overwrite", "Overwrite", id="rewind.overwrite"),
         Binding("escape", "cancel", "Cancel", id="rewind.cancel"),
     ]
 
@@ -111,8 +113,9 @@ class RewindDialog(ModalScreen[RewindAnswer | None]):
         self._show()
 
     def on_resize(self, event: events.Resize) -> None:
-        self._row.fit(min(event.size.width, 100) - 4, max(event.size.height - 14, 1))
-        self.set_class(event.size.height < 20, "-short")
+        lines = self._row.fit(min(event.size.width, 100) - 4, max(event.size.height - 16, 1))
+        room = event.size.height - lines - AROUND
+        self.query_one(OptionList).styles.max_height = max(room, 2)
 
     @property
     def _row(self) -> ChoiceRow:
@@ -134,7 +137,7 @@ class RewindDialog(ModalScreen[RewindAnswer | None]):
         self.query_one("#rewind-notes", Static).update(self._notes())
         names = ["apply", "diff", *(["shell"] if self._shell_rows else [])]
         names += [*(["overwrite"] if self._conflicts else []), "cancel"]
-        words = "   ".join(hint(self, f"rewind.{name}") for name in names)
+        words = "  ".join(hint(self, f"rewind.{name}") for name in names)
         self.query_one("#rewind-foot", Static).update(Content.styled(words, "$r-muted"))
 
     def _states(self) -> Content:
