@@ -87,6 +87,8 @@ class Runtime:
     opened: SessionOpened
     ownership: Ownership | None
     rewinder: Rewinder
+    tracker: FileTracker | None
+    """The file history; None where file checkpoints are off."""
     small_model: str | None
     """The model of small background calls, None where there is none."""
     _was_named: bool = False
@@ -127,6 +129,8 @@ class Runtime:
         """End what runs in the background and release the transcript."""
         await self.compactor.close()
         await self.shells.close()
+        if self.tracker is not None:
+            await self.tracker.close()
         error = self.conversation.journal.close()
         if self.ownership is not None:
             self.ownership.release()
@@ -249,6 +253,7 @@ async def open_session(
         opened,
         files.ownership,
         rewinder,
+        tracker,
         small_model_of(here, settings),
     )
 

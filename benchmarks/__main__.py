@@ -8,9 +8,11 @@ from pathlib import Path
 from benchmarks import (
     catalogue,
     conversation,
+    going_back,
     idle,
     keys,
     print_mode,
+    shell_watch,
     start,
     stream,
     transcripts,
@@ -19,7 +21,19 @@ from benchmarks import (
 from benchmarks.figures import HEAD, Figure, show
 
 README = Path(__file__).with_name("README.md")
-PARTS = (start, keys, idle, conversation, stream, transcripts, catalogue, tree, print_mode)
+PARTS = (
+    start,
+    keys,
+    idle,
+    conversation,
+    stream,
+    transcripts,
+    catalogue,
+    tree,
+    going_back,
+    shell_watch,
+    print_mode,
+)
 BEGIN, END = "<!-- figures -->", "<!-- end -->"
 
 

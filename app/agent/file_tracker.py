@@ -51,8 +51,9 @@ class FileTracker:
         self._watch = watch
         self._tell = tell
         self._message = ""
-        self._told = False
+        self._told: set[str] = set()
         self._source = source
+        self._preparing: asyncio.Task[None] | None = None
         self._shell = asyncio.Lock()
 
     @cached_property
@@ -69,6 +70,10 @@ class FileTracker:
     async def begin(self, prompt: Record) -> None:
         """Write a prompt to the transcript: what changes from here on belongs to it."""
         await self.fetch()
+        if self._watch is not None and self._preparing is None:
+            # The model takes longer to answer than this takes as a rule.
+            work = asyncio.to_thread(self._watch.prepare)
+            self._preparing = asyncio.create_task(work)
         history = self.history
         if history.horizon >= 0:
             await asyncio.to_thread(self.store.keep_only, history.blobs())
@@ -77,11 +82,12 @@ class FileTracker:
         self._conversation.append(new_record(data), prompt)
         history.add_point(self._message, self._conversation.view.length - 2)
 
-    async def prepare(self) -> None:
-        """Look through the project ahead of the first shell command."""
+    async def close(self) -> None:
+        """End what still looks through the project."""
         if self._watch is not None:
-            async with self._shell:
-                await asyncio.to_thread(self._watch.prepare)
+            self._watch.give_up()
+        if self._preparing is not None:
+            await asyncio.wait([self._preparing])
 
     async def keep(self, target: Path, new: bytes, *, what: str, old: bytes | None) -> None:
         """Keep what the resolved `target` holds, `old`, before `new` is written to it.
@@ -102,13 +108,12 @@ class FileTracker:
         async with self._shell:
             message, call = self._message, CALL.get()
             why = await asyncio.to_thread(watch.before)
-            if why and not self._told:
-                self._told = True
-                self._tell(why, "info")
+            self._say(why)
             try:
                 yield
             finally:
-                found = [] if why else await asyncio.to_thread(watch.after)
+                found = () if why else await asyncio.to_thread(watch.after)
+                self._say(watch.gap)
                 self.record(
                     *(
                         Change(
@@ -124,6 +129,12 @@ class FileTracker:
                     ),
                     call=call,
                 )
+
+    def _say(self, sentence: str) -> None:
+        """Tell once what of the shell's changes is not kept."""
+        if sentence and sentence not in self._told:
+            self._told.add(sentence)
+            self._tell(sentence, "info")
 
     def record(self, *changes: Change, call: str = "", then: Sequence[Record] = ()) -> None:
         """Write what changed to the transcript, and `then` more, in one go."""

@@ -68,6 +68,7 @@ class FolderWatch:
         self._baseline = Baseline(baseline_folder, now)
         self._turn = threading.Lock()
         self._watching = False
+        self._leaving = False
         self._known: dict[bytes, Entry] = {}
         self._began = 0
         self._repository = 0
@@ -79,6 +80,10 @@ class FolderWatch:
             if not self._watching and not self._start():
                 self._baseline.sweep()
                 self._stop()
+
+    def give_up(self) -> None:
+        """Let whatever is being read end soon: the session closes."""
+        self._leaving = True
 
     def before(self) -> str:
         """Keep the files as they are, right before a command.
@@ -137,6 +142,8 @@ class FolderWatch:
         if not self._baseline.room_for(sum(look.size(name) for name in unread)):
             return f"{_NOT_HERE}the disk is too full for a copy of its files."
         for name in sorted(unread):
+            if self._leaving:
+                break
             entry = self._baseline.capture(self._path(name))
             if entry.state.kind != "absent":
                 known[name] = entry
@@ -147,7 +154,7 @@ class FolderWatch:
                 known[name] = entry
         self._baseline.save(known)
         self._known = known
-        return ""
+        return f"{_NOT_HERE}the session closes." if self._leaving else ""
 
     def _compare(self) -> tuple[ShellChange, ...]:
         known, look = self._known, self._look(self._known)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Coroutine
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -13,7 +14,7 @@ from app.agent.file_tracker import FileTracker
 from app.agent.rewinder import FilesPart, Rewinder, Rewound
 from app.agent.tools.atomic_write import write_atomic
 from app.checkpoints.blobs import BlobStore
-from app.checkpoints.plan import Plan, make_plan
+from app.checkpoints.plan import Plan
 from app.checkpoints.watch import FolderWatch
 from app.sessions.envelope import Envelope
 from app.sessions.graph import GraphView, MessageGraph
@@ -34,6 +35,18 @@ def files_below(root: Path) -> list[bytes]:
     return found
 
 
+class _Here(ThreadPoolExecutor):
+    """Does at once what it is given, so that there is no thread: a fork then harms nobody."""
+
+    def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
+        done: Future[T] = Future()
+        try:
+            done.set_result(fn(*args, **kwargs))
+        except BaseException as error:  # noqa: BLE001 - handed on to the caller, as a thread would
+            done.set_exception(error)
+        return done
+
+
 class GoingBack:
     """Prompts, edits, commands and rewinds over the folder `root`; `data` is the session's."""
 
@@ -42,6 +55,7 @@ class GoingBack:
         self.data = data
         self.told: list[str] = []
         self._loop = asyncio.new_event_loop()
+        self._loop.set_default_executor(_Here())
         clock = FakeClock()
         view = GraphView(MessageGraph([]), 0, None)
         envelope = Envelope("s", clock, cwd=lambda: str(self.root), branch=lambda: "")
@@ -55,7 +69,6 @@ class GoingBack:
         self.rewinder = Rewinder(self.talk, self.tracker, (self.root,), self.note)
 
     def close(self) -> None:
-        self._loop.run_until_complete(self._loop.shutdown_default_executor())
         self._loop.close()
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
@@ -87,10 +100,6 @@ class GoingBack:
 
     def plan(self, message: str) -> Plan:
         return self.run(self.rewinder.plan(message))
-
-    def plan_here(self, message: str) -> Plan:
-        """The same without another thread, for a forked child."""
-        return make_plan(self.tracker.history, self.store, message, (self.root,))
 
     def files(self, message: str, *, with_shell: bool = False, force: bool = False) -> Rewound:
         """Files back to before a message."""

@@ -30,6 +30,7 @@ async def test_it_opens_at_the_last_prompt_of_the_branch_in_use(tmp_path: Path) 
     async with tree(tmp_path, shop()) as shown:
         assert shown.texts() == ["● one", "├─○ side", "│ ○ side two", "● main"]
         assert shown.node.text == "main" and "← here" in shown.lines()[3]
+        assert "$1.00" in shown.lines()[3]
         assert "The shop" in shown.said("head") and "2 branches   4 prompts" in shown.said("head")
         row = shown.lines()[1]
         assert "09:00" in row and "1 tool" in row and "+2 −1" in row and "$" in row

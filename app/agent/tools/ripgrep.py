@@ -5,14 +5,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import shutil
-import sysconfig
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 
 from app.agent.tools.arguments import clean
 from app.agent.tools.base import ToolFailure
+from app.ripgrep import find_ripgrep
 
 MOST_OUTPUT = 20_000_000
 """Bytes read of one search; the rest is not waited for."""
@@ -37,16 +35,9 @@ class Search:
         return records
 
 
-@lru_cache(maxsize=1)
 def ripgrep_path() -> str:
-    """The `rg` of the running interpreter's environment, else the one on PATH.
-
-    Raises `ToolFailure` where there is none.
-    """
-    own = Path(sysconfig.get_path("scripts")) / "rg"
-    if own.is_file() and os.access(own, os.X_OK):
-        return str(own)
-    found = shutil.which("rg")
+    """The `rg` to run. Raises `ToolFailure` where there is none."""
+    found = find_ripgrep()
     if found is None:
         raise ToolFailure(
             "ripgrep (`rg`) was not found, so there is no search; install it, or search by shell."

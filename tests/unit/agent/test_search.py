@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from app.agent.tools import ripgrep
 from app.agent.tools.base import ToolFailure
 from app.agent.tools.glob import GlobTool
 from app.agent.tools.grep import GrepTool
 from app.agent.tools.ls import LsTool
+from app.ripgrep import find_ripgrep
 from tests.unit.agent.tool_kit import call, details_of, make_context, text_of
 
 
@@ -110,12 +110,12 @@ async def test_ls_shows_kinds(tree: Path) -> None:
 
 
 async def test_missing_ripgrep_is_said(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    ripgrep.ripgrep_path.cache_clear()
+    find_ripgrep.cache_clear()
     monkeypatch.setattr("sysconfig.get_path", lambda _name: "/nowhere")
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(ToolFailure, match="ripgrep"):
         await call(GrepTool(), make_context(tree), pattern="x")
-    ripgrep.ripgrep_path.cache_clear()
+    find_ripgrep.cache_clear()
 
 
 async def test_cancelled_search_ends(tree: Path) -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
-import shutil
-import signal
-from collections.abc import Callable
+import subprocess
+import sys
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -14,59 +14,11 @@ from typing import Any
 import pytest
 
 from app.agent.rewinder import FilesPart
-from app.checkpoints import apply, moves
-from app.checkpoints.moves import settle
-from app.checkpoints.plan import RewindError, select
+from app.checkpoints.plan import RewindError
 from tests.fakes.going_back import GoingBack
+from tests.fakes.killed_rewind import counted, prepare
 
-CALLS = ("open", "link", "rename", "unlink", "mkdir", "rmdir", "fchmod", "fsync")
-"""What a rewind asks of the system: each is a moment at which it may fail or end."""
-
-
-def prepare(session: GoingBack) -> str:
-    """Files to be restored, made, removed, and a folder that gives way."""
-    root = session.root
-    (root / "edited").write_bytes(b"edited before\n")
-    (root / "gone").write_bytes(b"gone before\n")
-    (root / "was-file").write_bytes(b"a file before\n")
-    (root / "deep" / "er").mkdir(parents=True)
-    (root / "deep" / "er" / "lost").write_bytes(b"lost before\n")
-    first = session.prompt()
-    session.write("edited", b"edited after\n")
-    session.write("new/made", b"made after\n")
-
-    def command() -> None:
-        (root / "gone").unlink()
-        (root / "was-file").unlink()
-        (root / "was-file").mkdir()
-        (root / "was-file" / "inside").write_bytes(b"inside after\n")
-        (root / "deep" / "er" / "lost").unlink()
-        (root / "deep" / "er").rmdir()
-
-    session.shell(command)
-    return first
-
-
-def counted(monkeypatch: pytest.MonkeyPatch, act: Callable[[int, str], None]) -> list[int]:
-    """Have `act` called before each call of the system that a rewind makes; returns the count."""
-    count = [0]
-
-    class System:
-        def __getattr__(self, name: str) -> Any:
-            real = getattr(os, name)
-            if name not in CALLS:
-                return real
-
-            def call(*args: Any, **more: Any) -> Any:
-                count[0] += 1
-                act(count[0], name)
-                return real(*args, **more)
-
-            return call
-
-    monkeypatch.setattr(apply, "os", System())
-    monkeypatch.setattr(moves, "os", System())
-    return count
+ROOT = Path(__file__).parents[3]
 
 
 def moments(session: GoingBack, message: str, monkeypatch: pytest.MonkeyPatch) -> int:
@@ -202,67 +154,11 @@ def test_bytes_written_to_a_file_that_was_put_aside_are_kept(
     assert Path(kept).read_bytes() == b"ours and theirs"
 
 
-def test_kill_at_every_moment_is_taken_back_or_completed(
-    session: GoingBack, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The child is killed; the parent plays the next start, which finds the note."""
-    first = prepare(session)
-    before = session.tree()
-    session.files(first, with_shell=True)
-    after = session.tree()
-    session.undo()
-    last = moments(session, first, monkeypatch)
-    taken_back = 0
-    recorded = session.data / "recorded"
-    for moment in range(1, last + 1):
-        recorded.unlink(missing_ok=True)
-        child = os.fork()
-        if child == 0:
-            try:
-                die_at(session, first, moment, recorded, monkeypatch)
-            finally:
-                os._exit(1)
-        assert os.WIFSIGNALED(os.waitpid(child, 0)[1]), moment
-        done = settle(session.note, lambda _: recorded.exists())
-        if recorded.exists():
-            assert session.tree() == after, moment
-            restore(session, before)
-        else:
-            taken_back += done is not None
-            assert session.tree() == before, moment
-        assert not session.note.exists()
-        assert settle(session.note, lambda _: False) is None
-    assert taken_back > 20
-
-
-def die_at(
-    session: GoingBack, message: str, moment: int, recorded: Path, patch: pytest.MonkeyPatch
-) -> None:
-    def die(number: int, _name: str) -> None:
-        if number == moment:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    counted(patch, die)
-    real = session.tracker.record
-
-    def record(*changes: Any, **more: Any) -> None:
-        real(*changes, **more)
-        recorded.write_text(changes[0].message)
-
-    patch.setattr(session.tracker, "record", record)
-    # The threads of the parent do not live here, so it is done without them.
-    steps = select(session.plan_here(message), with_shell=True, force=False).steps
-    applied = apply.carry_out(steps, session.store, session.note, "r" * 36)
-    record(*applied.changes)
-    applied.finish()
-
-
-def restore(session: GoingBack, before: dict[str, tuple[int, bytes]]) -> None:
-    """Put the tree back as it was, for the next moment."""
-    for entry in session.root.iterdir():
-        shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
-    for name, (mode, data) in before.items():
-        path = session.root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
-        path.chmod(mode)
+@pytest.mark.slow
+def test_kill_at_every_moment_is_taken_back_or_completed(tmp_path: Path) -> None:
+    words = [sys.executable, "-m", "tests.fakes.killed_rewind", str(tmp_path)]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, timeout=100, check=False)
+    assert done.returncode == 0, done.stderr.decode()
+    outcome = json.loads(done.stdout)
+    assert outcome["taken back"] > 15
+    assert outcome["completed"] > 3
