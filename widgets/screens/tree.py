@@ -196,8 +196,9 @@ class TreeScreen(TreeView):
         node = self._model.chosen
         if node is None:
             return
-        if action in {"rewind", "files"} and node.kind != "prompt":
-            self._tell("Only a prompt can be gone back to: choose the one before or behind it.")
+        if action in {"rewind", "files"} and node.kind not in {"prompt", "restore"}:
+            words = "Only a prompt or a rewind can be gone back to: choose one beside it."
+            self._tell(words)
             return
         stays = action == "switch" and node.on_branch and self._is_own(node)
         self.dismiss(None if stays else self._desk.choice(action, node))
