@@ -52,6 +52,7 @@ from app.models.usage import (
 )
 from app.ripgrep import list_files
 from app.session_files import SessionFiles, open_files
+from app.sessions.cleanup import BASELINE
 from app.sessions.envelope import Envelope
 from app.sessions.ownership import Ownership
 from app.sessions.summary import TITLE_TYPES, title_from
@@ -270,7 +271,7 @@ def _tracker(
     if not settings.checkpoints or not options.persist:
         return None
     store = store_of(files.file)
-    baseline = here.places.project(here.folder) / "baseline"
+    baseline = here.places.project(here.folder) / BASELINE
     watch = FolderWatch(here.root, baseline, store, partial(list_files, most=MOST_FILES))
     return FileTracker(conversation, store, here.clock, watch, hooks.tell, files.source)
 

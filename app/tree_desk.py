@@ -92,7 +92,7 @@ class TreeDesk:
         session = self.session
         if session.session_id != self._own.session_id:
             self._relatives, self._facts, self._changed = {}, {}, {}
-        self._known = self._restorable()
+        self._known = await asyncio.to_thread(self._restorable)
         found = self._own.outline
         if session.view is not found.view:
             found = await asyncio.to_thread(outline, session.view, session.session_id)

@@ -74,7 +74,7 @@ class FileTracker:
             # The model takes longer to answer than this takes as a rule.
             work = asyncio.to_thread(self._watch.prepare)
             self._preparing = asyncio.create_task(work)
-        history = self.history
+        history = await asyncio.to_thread(lambda: self.history)
         if history.horizon >= 0:
             await asyncio.to_thread(self.store.keep_only, history.blobs())
         self._message = prompt.uuid or ""

@@ -12,6 +12,8 @@ from app.sessions.ownership import Holder, own
 from app.sessions.trash import empty_trash
 
 _DAY = 86_400
+BASELINE = "baseline"
+"""The folder in a project's data that holds a copy of its files, for what commands change."""
 
 
 def remove_old_sessions(projects: Path, days: int, keep: Collection[str], now: float) -> int:
@@ -31,7 +33,17 @@ def remove_old_sessions(projects: Path, days: int, keep: Collection[str], now: f
         with contextlib.suppress(OSError):  # one that cannot be removed stays for the next time
             if now - file.stat().st_mtime > days * _DAY:
                 removed += _remove(file)
+    for project in projects.glob("*"):
+        _remove_baseline(project)
     return removed
+
+
+def _remove_baseline(project: Path) -> None:
+    """Remove the copy of a project's files when no session is left that could need it."""
+    with contextlib.suppress(OSError):
+        in_use = any(file.suffix in {".jsonl", ".lock"} for file in project.iterdir())
+        if not in_use:
+            shutil.rmtree(project / BASELINE, ignore_errors=True)
 
 
 def _remove(file: Path) -> int:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
 from typing import Any
 
 import pytest
 
 from tests.cli.runner import Cli
 from tests.fakes.messages_server import MessagesServer
-from tests.fakes.script import Gate, Reply, Stall, text, tool_use
+from tests.fakes.script import Reply, tool_use
 
 SKIP = "--dangerously-skip-permissions"
 
@@ -80,46 +78,6 @@ def test_files_go_back_and_forth_again(cli: Cli, server: MessagesServer) -> None
     assert len(server.calls) == asked, "no model request"
 
 
-def test_a_conflict_changes_nothing_without_force(cli: Cli, server: MessagesServer) -> None:
-    session, (first, _) = play(cli, server)
-    (cli.project / "a.txt").write_text("by hand\n")
-    before = files(cli)
-    done = rewind(cli, session, first)
-    assert done.code == 1
-    assert "Failed to rewind: a.txt" in done.err
-    told = rewind(cli, session, first, "--output-format", "json")
-    assert told.code == 1
-    assert told.json["can_rewind"] is False
-    assert told.json["conflicts"] == ["a.txt"]
-    assert files(cli) == before
-    forced = rewind(cli, session, first, "--force", "--output-format", "json").json
-    assert "a.txt" not in files(cli)
-    rewind(cli, session, forced["undo"])
-    assert files(cli) == before
-
-
-def test_a_message_without_a_checkpoint(cli: Cli, server: MessagesServer) -> None:
-    session, _ = play(cli, server)
-    unknown = "99999999-2222-4333-8444-555555555555"
-    done = rewind(cli, session, unknown)
-    assert (done.code, done.out) == (1, "")
-    assert "No file checkpoint found for this message." in done.err
-    told = rewind(cli, session, unknown, "--dry-run", "--output-format", "json")
-    assert told.code == 1
-    assert told.json["error"] == "No file checkpoint found for this message."
-    assert told.json["can_rewind"] is False
-
-
-def test_rewinding_can_be_switched_off(cli: Cli, server: MessagesServer) -> None:
-    cli.config.mkdir()
-    (cli.config / "settings.toml").write_text("checkpoints = false\n")
-    server.say("hello")
-    session = cli.run("-p", "hi", "--output-format", "json").json["session_id"]
-    done = rewind(cli, session, cli.records[0]["uuid"])
-    assert done.code == 1
-    assert "File rewinding is not enabled." in done.err
-
-
 @pytest.mark.parametrize(
     "words",
     [
@@ -130,36 +88,3 @@ def test_rewinding_can_be_switched_off(cli: Cli, server: MessagesServer) -> None
 )
 def test_bad_usage(offline: Cli, words: tuple[str, ...]) -> None:
     assert offline.run(*words).code == 2
-
-
-def test_the_process_that_has_the_session_owns_its_files(cli: Cli, server: MessagesServer) -> None:
-    session, (first, _) = play(cli, server)
-    gate = Gate()
-    server.queue(Reply((text("slowly"),), fault=Stall(2, gate)))
-    owner = cli.start("-p", "third", "--resume", session, stdin=subprocess.DEVNULL)
-    assert gate.reached.wait(20)
-    before = files(cli)
-    done = rewind(cli, session, first)
-    assert done.code == 1
-    assert "open in another process" in done.err
-    assert files(cli) == before
-    server.say("a branch")
-    branch = cli.run("-p", "x", "--resume", session, "--output-format", "json")
-    assert "cannot be rewound here" in branch.err
-    gate.release()
-    cli.wait(owner)
-
-
-def test_a_fork_shares_the_checkpoints(cli: Cli, server: MessagesServer) -> None:
-    session, _ = play(cli, server)
-    server.say("in the fork")
-    fork = cli.run(
-        "-p", "go on", "--resume", session, "--fork-session", "--output-format", "json"
-    ).json["session_id"]
-    file = next(each for each in cli.transcripts if each.stem == fork)
-    copied = [json.loads(line) for line in file.read_text().splitlines()]
-    prompts = [r["uuid"] for r in copied if r["type"] == "user" and "promptSource" in r]
-    for blob in (file.with_suffix("") / "file-history").iterdir():
-        assert blob.stat().st_nlink == 2, "the bytes are on disk once"
-    assert rewind(cli, fork, prompts[1]).code == 0
-    assert files(cli) == {"mine.txt": "mine\n", "a.txt": "v1\n"}

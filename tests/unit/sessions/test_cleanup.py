@@ -38,3 +38,19 @@ def test_zero_days_keep_everything(tmp_path: Path) -> None:
     file = session(tmp_path, 900)
     assert remove_old_sessions(tmp_path, 0, (), NOW) == 0
     assert file.exists()
+
+
+def test_the_copy_of_a_projects_files_goes_with_its_last_session(tmp_path: Path) -> None:
+    old, young = session(tmp_path, 31), session(tmp_path, 1)
+    baseline = tmp_path / "p" / "baseline"
+    baseline.mkdir()
+    remove_old_sessions(tmp_path, 30, (), NOW)
+    assert baseline.exists() and not old.exists()
+    os.utime(young, (0, 0))
+    owner = own(tmp_path / "p" / "new.jsonl")
+    assert isinstance(owner, Ownership)
+    remove_old_sessions(tmp_path, 30, (), NOW)
+    assert baseline.exists(), "a session that has no transcript yet is open"
+    owner.release()
+    remove_old_sessions(tmp_path, 30, (), NOW)
+    assert not baseline.exists()
