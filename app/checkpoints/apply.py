@@ -16,8 +16,6 @@ from dataclasses import dataclass
 from itertools import repeat
 from pathlib import Path
 
-import msgspec
-
 from app.checkpoints.blobs import BlobStore
 from app.checkpoints.history import Change
 from app.checkpoints.moves import (
@@ -31,11 +29,12 @@ from app.checkpoints.moves import (
     sign_of,
     take_back,
     tidy,
+    write_note,
 )
 from app.checkpoints.plan import RewindError, Step, holds_only
 from app.checkpoints.states import open_file, state_of
 from app.errors import ReverieError, StorageError
-from app.paths import open_resolved, write_private
+from app.paths import open_resolved
 
 FAILED = "Failed to rewind: "
 _UNCHANGED = "Nothing was changed."
@@ -77,7 +76,7 @@ def carry_out(steps: Iterable[Step], store: BlobStore, note: Path, rewind: str) 
     pending = _prepared(chosen, rewind)
     try:
         signs = _saved(chosen, store)
-        write_private(note, msgspec.json.encode(pending))
+        write_note(note, pending)
     except ReverieError as error:
         raise RewindError(FAILED + error.happened, kept=_UNCHANGED, todo=error.todo) from error
     try:

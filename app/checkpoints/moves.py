@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 from collections.abc import Callable, Generator
 from pathlib import Path
@@ -12,7 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from app.checkpoints.states import FileState, state_of
-from app.paths import open_resolved
+from app.paths import open_resolved, write_private
 
 FOLDER = os.O_RDONLY | os.O_DIRECTORY
 
@@ -142,11 +143,17 @@ def _remove_folders(top: str) -> list[str]:
     return [top] if os.path.lexists(top) else []
 
 
+def write_note(note: Path, pending: Pending) -> None:
+    """Write down a rewind that is about to begin. Raises `StorageError`."""
+    # Not msgspec's own encoder: a name that is no UTF-8 is half a surrogate pair in a text.
+    write_private(note, json.dumps(msgspec.to_builtins(pending)).encode())
+
+
 def read_note(note: Path) -> Pending | None:
     """The rewind that was under way when a process ended, None where there is none."""
     try:
-        return msgspec.json.decode(note.read_bytes(), type=Pending)
-    except (OSError, msgspec.MsgspecError):
+        return msgspec.convert(json.loads(note.read_bytes()), Pending)
+    except (OSError, ValueError, msgspec.MsgspecError):
         return None
 
 

@@ -147,7 +147,8 @@ async def test_a_file_of_another_program_is_only_read(played: Played, tmp_path: 
 async def test_the_process_that_has_the_session_owns_its_files(played: Played) -> None:
     script = (
         "import sys; from pathlib import Path; from app.sessions.ownership import own;"
-        f"owner = own(Path({str(played.play.file)!r})); print('owned', flush=True); sys.stdin.read()"
+        f"owner = own(Path({str(played.play.file)!r})); print('owned', flush=True);"
+        "sys.stdin.read()"
     )
     words = [sys.executable, "-c", script]
     # Nothing else runs in this loop, so that a call may block it.

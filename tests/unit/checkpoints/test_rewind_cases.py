@@ -204,6 +204,17 @@ def test_another_name_of_a_file_keeps_its_bytes(session: GoingBack) -> None:
     assert (session.root / "a").read_bytes() == b"after"
 
 
+def test_a_name_that_is_no_utf8_and_has_a_line_end(session: GoingBack) -> None:
+    name = os.fsencode(session.root) + b"/caf\xe9\n.txt"
+    Path(os.fsdecode(name)).write_bytes(b"one")
+    first = session.prompt()
+    session.shell(lambda: Path(os.fsdecode(name)).write_bytes(b"two"))
+    session.files(first, with_shell=True)
+    assert Path(os.fsdecode(name)).read_bytes() == b"one"
+    session.undo()
+    assert Path(os.fsdecode(name)).read_bytes() == b"two"
+
+
 def test_a_case_only_rename_is_taken_back(session: GoingBack) -> None:
     (session.root / "readme.md").write_bytes(b"text")
     first = session.prompt()
