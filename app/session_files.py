@@ -182,7 +182,7 @@ def _history(
     target = here.places.transcript(here.folder, session_id)
     store_of(source).share(store_of(target), history.blobs())
     renamed = {str(r.data["forkedFrom"]["messageUuid"]): r.uuid or "" for r in forked if r.uuid}
-    return history_records(history, renamed, timestamp(here.clock.now()))
+    return history_records(history, renamed, session_id, timestamp(here.clock.now()))
 
 
 def _own(file: Path, options: Options) -> Ownership | Holder | None:

@@ -82,7 +82,7 @@ def _text_left(fields: JsonObject) -> str | None:
 
 
 def history_records(
-    history: FileHistory, renamed: Mapping[str, str], timestamp: str
+    history: FileHistory, renamed: Mapping[str, str], session_id: str, timestamp: str
 ) -> list[Record]:
     """The file history of a session for a fork of it, whose records have new uuids.
 
@@ -90,13 +90,15 @@ def history_records(
     are ordered among themselves, so they may stand behind the messages.
     """
     found: list[tuple[int, Record]] = [
-        (position, new_record(snapshot_data(renamed[uuid], timestamp)))
+        (position, new_record(snapshot_data(renamed[uuid], session_id, timestamp)))
         for uuid, position in history.points()
         if uuid in renamed
     ]
     for change in history.live():
         moved = structs.replace(change, message=renamed.get(change.message, change.message))
-        data = delta_data(moved, message=moved.message, version=1, timestamp=timestamp)
+        data = delta_data(
+            moved, message=moved.message, session_id=session_id, version=1, timestamp=timestamp
+        )
         found.append((change.position, new_record(data)))
     found.sort(key=lambda each: each[0])
     return [record for _, record in found]

@@ -78,7 +78,8 @@ class FileTracker:
         if history.horizon >= 0:
             await asyncio.to_thread(self.store.keep_only, history.blobs())
         self._message = prompt.uuid or ""
-        data = snapshot_data(self._message, timestamp(self._clock.now()))
+        session_id = self._conversation.session_id
+        data = snapshot_data(self._message, session_id, timestamp(self._clock.now()))
         self._conversation.append(new_record(data), prompt)
         history.add_point(self._message, self._conversation.view.length - 2)
 
@@ -145,6 +146,7 @@ class FileTracker:
                 delta_data(
                     change,
                     message=call or CALL.get() or change.message,
+                    session_id=self._conversation.session_id,
                     version=self._version(change.path) + 1,
                     timestamp=now,
                 )

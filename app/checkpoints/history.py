@@ -189,7 +189,7 @@ def _object(value: object) -> JsonObject:
     return cast("JsonObject", value) if isinstance(value, dict) else {}
 
 
-def snapshot_data(message: str, timestamp: str) -> JsonObject:
+def snapshot_data(message: str, session_id: str, timestamp: str) -> JsonObject:
     """The record that lets a prompt be gone back to; what changes in its turn follows it."""
     snapshot: JsonObject = {"messageId": message, "trackedFileBackups": {}, "timestamp": timestamp}
     return {
@@ -197,10 +197,13 @@ def snapshot_data(message: str, timestamp: str) -> JsonObject:
         "messageId": message,
         "snapshot": snapshot,
         "isSnapshotUpdate": False,
+        "sessionId": session_id,
     }
 
 
-def delta_data(change: Change, *, message: str, version: int, timestamp: str) -> JsonObject:
+def delta_data(
+    change: Change, *, message: str, session_id: str, version: int, timestamp: str
+) -> JsonObject:
     """The record of a change; `message` is the record that holds the tool call.
 
     Beside the newest keys of Claude Code (transcripts.md, a9) it says what was there, what was
@@ -219,6 +222,7 @@ def delta_data(change: Change, *, message: str, version: int, timestamp: str) ->
         "trackingPath": change.path,
         "backup": backup,
         "timestamp": timestamp,
+        "sessionId": session_id,
         "left": None if change.left is None else _state_data(change.left),
         "by": change.by,
         "what": change.what,

@@ -180,6 +180,9 @@ async def test_twice_esc_in_an_empty_prompt_opens_the_tree(tmp_path: Path) -> No
         await press(shown, "escape")
         assert not isinstance(shown.app.screen, TreeScreen)
         shown.pass_time(5)
+        await press(shown, "escape", "x", "backspace", "escape")
+        assert not isinstance(shown.app.screen, TreeScreen)
+        shown.pass_time(5)
         await press(shown, "escape", "escape")
         assert isinstance(shown.app.screen, TreeScreen)
 

@@ -175,6 +175,7 @@ class ChatScreen(ChatCommands, ChatAnswers, Follow, Screen[None]):
 
     @on(TextArea.Changed, "#prompt")
     def _prompt_changed(self) -> None:
+        self._escaped_at = float("-inf")
         self.foot.typed()
         self.conversation.give_way()
         text = self.prompt.text

@@ -125,7 +125,7 @@ def test_real_histories_are_read_and_forked(name: str) -> None:
     records = parse_transcript((TRANSCRIPTS / name).read_bytes()).records
     history = load_history(MessageGraph(records))
     renamed = {uuid: f"new-{uuid}" for uuid, _ in history.points()}
-    again = load_history(MessageGraph(history_records(history, renamed, "t")))
+    again = load_history(MessageGraph(history_records(history, renamed, "s", "t")))
     assert again.restorable() == set(renamed.values())
     assert [c.path for c in again.changes] == [c.path for c in history.live()]
     for uuid, new in renamed.items():
