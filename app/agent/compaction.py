@@ -36,37 +36,6 @@ _FILE_AGAIN: Final = "A file that was read before, as it is now:"
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
-    """A summary that does not count yet."""
-
-    leaf: int
-    """The newest record that it covers."""
-    plan: Plan
-    summary: str
-    tokens_before: int
-    seconds: float
-    model: str
-    usage: Usage
-    """Of all calls that the summary took."""
-    ahead: bool = False
-    """Whether it was made in good time, before the context was full."""
-    seen: bool = False
-    """Whether the person has looked at it and not used it: it never counts by itself."""
-    back_to: str = ""
-    """The prompt from which on it sums up: the conversation goes back to before it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Written:
-    """The records of a compaction, before they are appended, and the request that they lead to."""
-
-    boundary: Record
-    following: tuple[Record, ...]
-    """The summary and the files that are attached again."""
-    request: ModelRequest
-
-
-@dataclass(frozen=True, slots=True)
 class Part:
     """The part of a branch that a person wants summed up: up to a prompt, or from it on."""
 
@@ -100,6 +69,42 @@ class Part:
             "Sum up only what was said and done from this message of mine on, as an attempt that "
             f"the conversation now goes back to before: “{words}”"
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A summary that does not count yet."""
+
+    leaf: int
+    """The newest record that it covers."""
+    plan: Plan
+    summary: str
+    tokens_before: int
+    seconds: float
+    model: str
+    usage: Usage
+    """Of all calls that the summary took."""
+    ahead: bool = False
+    """Whether it was made in good time, before the context was full."""
+    seen: bool = False
+    """Whether the person has looked at it and not used it: it never counts by itself."""
+    part: Part | None = None
+    """What it sums up; None for everything."""
+
+    @property
+    def back_to(self) -> str:
+        """The prompt that the conversation goes back to before; empty where it stays."""
+        return self.part.prompt if self.part is not None and self.part.onwards else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The records of a compaction, before they are appended, and the request that they lead to."""
+
+    boundary: Record
+    following: tuple[Record, ...]
+    """The summary and the files that are attached again."""
+    request: ModelRequest
 
 
 ATTEMPT: Final = (

@@ -21,6 +21,7 @@ from app.clock import Clock
 from app.config import CompactSettings
 from app.errors import ReverieError
 from app.models.errors import ModelError
+from app.models.estimate import estimate_text
 from app.models.provider import Usage
 from app.models.usage import model_facts
 from app.plain_text import cut, plain_line
@@ -166,7 +167,7 @@ class Compactor:
             async with self._lock:
                 try:
                     draft = self._draft
-                    if draft is None or draft.seen or not self._is_fresh(draft):
+                    if draft is None or draft.seen or draft.part or not self._is_fresh(draft):
                         draft = await self._summarise("", shortened=shortened)
                     await self._carry_out(draft, draft.summary, "auto")
                 finally:
@@ -192,7 +193,7 @@ class Compactor:
             self.emit(CompactionStarted("manual"))
             try:
                 draft = self._draft
-                if instructions or part or draft is None or not self._is_fresh(draft):
+                if instructions or draft is None or draft.part != part or not self._is_fresh(draft):
                     draft = await self._summarise(instructions, part=part)
                 self._draft = draft
             except BaseException:  # cancelling too: nothing is being written any more
@@ -303,9 +304,8 @@ class Compactor:
             shortened=shortened,
         )
         seconds = self.clock.monotonic() - started
-        back_to = part.prompt if part is not None and part.onwards else ""
         model = caller.model
-        return Draft(view.leaf, plan, summary, tokens, seconds, model, used, ahead, back_to=back_to)
+        return Draft(view.leaf, plan, summary, tokens, seconds, model, used, ahead, part=part)
 
     def _is_here(self, draft: Draft) -> bool:
         view = self.conversation.view
@@ -368,14 +368,21 @@ class Compactor:
         view, caller = self.conversation.view, self.caller()
         kept = self._kept(draft)
         tokens = self.size()
-        written = compaction.write(self.conversation, caller, draft.summary, kept)
         before = request_at(view, caller)
+        if draft.back_to:
+            start = view.graph.position[draft.back_to]
+            kept = logical_chain(view.graph, walk_from(view.graph, view.graph.parent(start)))
+            shorter = request_at(Part(draft.back_to, onwards=False).seen_from(view), caller)
+            after = compaction.guessed_after(shorter, before, tokens) + estimate_text(draft.summary)
+        else:
+            written = compaction.write(self.conversation, caller, draft.summary, kept)
+            after = compaction.guessed_after(written.request, before, tokens)
         prompt = last_request(view.graph, view.leaf)
         words = "" if prompt is None else plain_line(text_of(view.graph.records[prompt].data))
         return Receipt(
             summary=draft.summary,
             tokens_before=tokens,
-            tokens_after=compaction.guessed_after(written.request, before, tokens),
+            tokens_after=after,
             summarised=count_messages(view.graph, draft.plan.summarised),
             kept=count_messages(view.graph, kept),
             last_request=cut(words.strip(), 200),
