@@ -6,7 +6,7 @@ an old state costs nothing and folding a record is O(1) (ARCHITECTURE.md, The fl
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import cast
 
@@ -26,6 +26,7 @@ COMPACT_UNDONE = "compact_undone"
 """Subtype of our record that goes on from before a compaction; it may be a branch's end."""
 REWIND = "rewind"
 """Subtype of our record of a rewind: a node of the tree that one can go back to."""
+_FEW = 16
 
 
 class Defects(Struct, frozen=True):
@@ -48,9 +49,9 @@ class MessageGraph:
         self.records: list[Record] = []
         self.position: dict[str, int] = {}
         """By uuid; where a uuid occurs twice the last record wins (spec/sessions.md)."""
-        self.results: dict[str, list[int]] = {}
+        self.results: dict[str, Sequence[int]] = {}
         """By tool_use id: the records that hold a result for it."""
-        self.messages: dict[str, list[int]] = {}
+        self.messages: dict[str, Sequence[int]] = {}
         """By API message id: the assistant records that hold its blocks."""
         self.retracted: set[str] = set()
         """Uuids that a later record took out of the conversation (spec/sessions.md, Resume)."""
@@ -92,11 +93,11 @@ class MessageGraph:
         if record.type == "system":
             self._add_system(record, here)
         elif record.type == "assistant" and record.message_id:
-            self.messages.setdefault(record.message_id, []).append(here)
+            _add_to(self.messages, record.message_id, here)
         if record.parent is not None and record.parent not in self.position:
             self._unresolved.append(here)
         for tool_id in record.tool_results:
-            self.results.setdefault(tool_id, []).append(here)
+            _add_to(self.results, tool_id, here)
         return here
 
     def _add_system(self, record: Record, here: int) -> None:
@@ -110,10 +111,10 @@ class MessageGraph:
 
     def _forget(self, old: int) -> None:
         record = self.records[old]
-        if record.message_id in self.messages:
-            self.messages[record.message_id].remove(old)
+        if (members := self.messages.get(record.message_id or "")) is not None:
+            self.messages[record.message_id or ""] = tuple(h for h in members if h != old)
         for tool_id in record.tool_results:
-            self.results[tool_id].remove(old)
+            self.results[tool_id] = tuple(h for h in self.results[tool_id] if h != old)
 
     def is_current(self, here: int) -> bool:
         """Whether the record at this position is a node: in the chain and not superseded."""
@@ -288,6 +289,15 @@ class Path:
         """
         members = self.graph.messages.get(self.graph.records[here].message_id or "", [here])
         return [member for member in members if self.has(member)]
+
+
+def _add_to(known: dict[str, Sequence[int]], key: str, here: int) -> None:
+    """Note a position: few of them as a tuple, which the garbage collector need not look at."""
+    found = known.get(key, ())
+    if isinstance(found, list):
+        found.append(here)
+    else:
+        known[key] = (*found, here) if len(found) < _FEW else [*found, here]
 
 
 def _names(record: Record, key: str) -> list[str]:
