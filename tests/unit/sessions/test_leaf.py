@@ -13,7 +13,7 @@ def said(uuid: str, parent: str | None, kind: str = "user") -> dict[str, Any]:
     return {"type": kind, "uuid": uuid, "parentUuid": parent, "message": message}
 
 
-def choice(leaf: str, **more: Any) -> dict[str, Any]:
+def choice(leaf: str | None, **more: Any) -> dict[str, Any]:
     return {"type": "last-prompt", "leafUuid": leaf, "sessionId": "s", **more}
 
 
@@ -34,11 +34,23 @@ def leaf_of(*records: dict[str, Any]) -> str | None:
         ([*TALK, choice("gone", explicit=True)], "d"),
         ([*TALK, choice("a", explicit=True), choice("b", explicit=True)], "b"),
         ([*TALK, choice("b", explicit=True), said("e", "b")], "e"),
+        ([*TALK, choice(None, explicit=True)], None),
+        ([*TALK, choice(None, explicit=True), said("e", None)], "e"),
     ],
-    ids=["none", "chosen", "then-metadata", "not-explicit", "unknown", "last-wins", "gone-on"],
+    ids=[
+        "none",
+        "chosen",
+        "then-metadata",
+        "not-explicit",
+        "unknown",
+        "last-wins",
+        "gone-on",
+        "before-the-first",
+        "begun-anew",
+    ],
 )
 def test_a_chosen_leaf_holds_until_something_is_said(
-    records: list[dict[str, Any]], leaf: str
+    records: list[dict[str, Any]], leaf: str | None
 ) -> None:
     assert leaf_of(*records) == leaf
 
