@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct
 
-from app.agent.rewinder import FilesPart, RewindMode, Rewound, leaf_before, rewind_of
+from app.agent.rewinder import FilesPart, RewindMode, Rewound, leaf_before
 from app.checkpoints.apply import FAILED
 from app.checkpoints.line_counts import count_lines, hunks_of
 from app.checkpoints.plan import Plan, RewindError, Step
@@ -171,13 +171,12 @@ class RewindDesk:
         files = None
         if outlook.plan is not None and mode in ("files", "both"):
             files = FilesPart(outlook.plan, with_shell, force, without)
-        undoes = outlook.uuid if outlook.undoes else ""
         try:
-            done = await runtime.rewinder.rewind(outlook.uuid, mode, files, undoes)
+            done = await runtime.rewinder.rewind(outlook.uuid, mode, files)
         except ReverieError as error:
             self._notice(str(error), "error")
             return None
-        self._say(done, mode, undoes=bool(undoes))
+        self._say(done)
         self._emit(ContextSized(runtime.compactor.size()))
         graph = runtime.conversation.view.graph
         record = graph.records[graph.position[outlook.uuid]]
@@ -190,24 +189,23 @@ class RewindDesk:
             return
         runtime = self._runtime()
         try:
-            last = runtime.rewinder.last()
             done = await runtime.rewinder.undo()
         except RewindError as error:
             is_failed = error.happened.startswith(FAILED)
             more = f" {DECIDE}" if is_failed else ""
             self._notice(f"{error}{more}", "error" if is_failed else "info")
             return
-        self._say(done, str(rewind_of(last).get("mode")), undoes=True)
+        self._say(done, undoes=True)
         self._emit(ContextSized(runtime.compactor.size()))
 
-    def _say(self, done: Rewound, mode: str, *, undoes: bool) -> None:
+    def _say(self, done: Rewound, *, undoes: bool = False) -> None:
         count = f"{done.steps} file{'' if done.steps == 1 else 's'}"
         what = {
             "conversation": "the conversation",
             "summary": "the conversation",
             "files": count,
             "both": f"the conversation and {count}",
-        }[mode]
+        }[done.mode]
         if undoes:
             self._notice(f"Undone: {what} as before the rewind. The tree (f3) has both.", "info")
         else:

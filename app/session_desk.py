@@ -13,11 +13,13 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 
 from app.agent.conversation import Conversation
+from app.checkpoints.blobs import note_of
 from app.config import Settings
 from app.errors import ReverieError
 from app.installation import Installation
 from app.models.spending import tariff_of
 from app.paths import create_private
+from app.session_files import settle_rewind
 from app.sessions.cleanup import remove_old_sessions
 from app.sessions.codec import parse_transcript
 from app.sessions.export import markdown_of
@@ -130,6 +132,7 @@ class SessionDesk:
     async def trash(self, file: Path) -> Trashed:
         """Move a session to the trash. Raises `ReverieError` when it is open."""
         now = self._here.clock.now().timestamp()
+        await asyncio.to_thread(settle_rewind, note_of(file))
         return await asyncio.to_thread(trash, file, self._here.places.projects, now)
 
     async def restore(self, session_id: str) -> Path:

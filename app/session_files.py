@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app.agent.file_records import history_records, load_history
-from app.checkpoints.blobs import note_of, store_of
+from app.checkpoints.blobs import NOTE, store_of
 from app.checkpoints.moves import settle
 from app.clock import timestamp
 from app.errors import ReverieError, StorageError
@@ -61,10 +61,12 @@ def open_files(here: Installation, options: Options, session_id: str) -> Session
     read and `ReverieError` when it is something else.
     """
     file = options.resume or here.places.transcript(here.folder, session_id)
+    projects = {file.parent, here.places.project(here.folder)}
+    cut_off = tuple(said for each in sorted(projects) for said in settle_rewinds(each))
     parsed = read_any(FileLog(file).read() if options.resume else b"")
     view = open_view(parsed.records)
     found = (*warnings_of(parsed, view.graph), *_repairs(view))
-    warnings = tuple(f"{w.detail} ({w.count})" for w in found)
+    warnings = (*cut_off, *(f"{w.detail} ({w.count})" for w in found))
     if options.resume and not is_own_transcript(here.places.projects, file):
         if not view.graph.position:
             raise ReverieError(
@@ -84,25 +86,32 @@ def open_files(here: Installation, options: Options, session_id: str) -> Session
         return _branch(here, options, _at(view, options.fork_at), is_held, warnings)
     journal = Journal(session_id, FileLog(file) if options.persist else None)
     ownership = owner if isinstance(owner, Ownership) else None
-    if ownership is not None:
-        warnings += _settled(file, view)
     return SessionFiles(session_id, file, journal, view, parsed.records, warnings, ownership)
 
 
-def _settled(file: Path, view: GraphView) -> tuple[str, ...]:
-    """End a rewind in which an earlier process was killed, and say so."""
-    done = settle(note_of(file), view.graph.position.__contains__)
-    if done is None:
-        return ()
-    pending, left = done
-    count = len(pending.moves)
-    said = f"a rewind of {count} file{'' if count == 1 else 's'} was cut off; "
-    if pending.rewind in view.graph.position:
-        return (f"{said}it had been done, and what it left lying about was removed",)
-    said += "every file is as it was before it"
-    if left:
-        said += f", but for {', '.join(left)}, which somebody changed since"
-    return (said,)
+def settle_rewinds(project: Path) -> list[str]:
+    """End the rewinds in which a process was killed, of all sessions of a project that nobody has
+    open; returns what was done, a sentence without its end each.
+    """
+    return [said for note in sorted(project.glob(f"*/{NOTE}")) if (said := settle_rewind(note))]
+
+
+def settle_rewind(note: Path) -> str:
+    """The same for the session with this note; empty where there was nothing to do."""
+    file = note.parent.with_suffix(".jsonl")
+    if not note.exists():
+        return ""
+    try:
+        owner = own(file)
+    except (OSError, StorageError):
+        return ""  # it can be tried again at any start
+    if isinstance(owner, Holder):
+        return ""
+    try:
+        written = FileLog(file).read()
+        return settle(note, lambda uuid: f'"uuid":"{uuid}"'.encode() in written)
+    finally:
+        owner.release()
 
 
 def _copy(

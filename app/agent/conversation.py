@@ -44,10 +44,24 @@ class Conversation:
     def append(self, *records: Record) -> None:
         """Write records, then tell the store."""
         error = self.journal.append(*records)
+        self._take(records)
+        self._tell(error)
+
+    def append_now(self, *records: Record) -> None:
+        """Write records, then tell the store; without the disk they never were.
+
+        Raises `StorageError`.
+        """
+        error = self.journal.append_now(*records)
+        if error is not None:
+            raise error
+        self._take(records)
+        self._tell(None)
+
+    def _take(self, records: tuple[Record, ...]) -> None:
         for record in records:
             self.view = self.view.after(record)
         self.emit(RecordsAppended(self.session_id, records, self.view))
-        self._tell(error)
 
     def move(self, leaf: int | None) -> None:
         """Go on from another record of the graph, from before the first one for None."""

@@ -138,7 +138,10 @@ class FileTracker:
             self._tell(sentence, "info")
 
     def record(self, *changes: Change, call: str = "", then: Sequence[Record] = ()) -> None:
-        """Write what changed to the transcript, and `then` more, in one go."""
+        """Write what changed to the transcript in one go, with `then` the rewind that did it.
+
+        Raises `StorageError` when a rewind cannot be written; then nothing of it is.
+        """
         now = timestamp(self._clock.now())
         first = self._conversation.view.length
         records = [
@@ -147,19 +150,18 @@ class FileTracker:
                     change,
                     message=call or CALL.get() or change.message,
                     session_id=self._conversation.session_id,
-                    version=self._version(change.path) + 1,
+                    version=self.history.version(change.path) + 1,
                     timestamp=now,
                 )
             )
             for change in changes
         ]
-        if records or then:
-            self._conversation.append(*records, *then)
+        if then:
+            self._conversation.append_now(*records, *then)
+        elif records:
+            self._conversation.append(*records)
         for number, change in enumerate(changes):
             self.history.add(structs.replace(change, position=first + number))
-
-    def _version(self, path: str) -> int:
-        return sum(1 for change in self.history.changes if change.path == path)
 
 
 def _saved(store: BlobStore, target: Path, new: bytes, what: str, old: bytes | None) -> Change:

@@ -19,20 +19,25 @@ from msgspec import structs
 from app.agent.conversation import Conversation
 from app.agent.file_records import lefts_of
 from app.agent.file_tracker import FileTracker
-from app.checkpoints.apply import FAILED, Applied, carry_out
+from app.checkpoints.apply import FAILED, Applied, carry_out, failure
 from app.checkpoints.blobs import BlobStore
 from app.checkpoints.history import Change
 from app.checkpoints.line_counts import count_lines
-from app.checkpoints.plan import NOT_ENABLED, Plan, RewindError, Selection, make_plan, select
+from app.checkpoints.plan import NOT_ENABLED, Plan, RewindError, Selection, select
+from app.checkpoints.planning import make_plan, undo_plan
 from app.checkpoints.states import open_file
 from app.errors import StorageError
 from app.plain_text import cut, plain_line
 from app.sessions.graph import REWIND, MessageGraph
-from app.sessions.prompts import typed_text
+from app.sessions.prompts import typed_text, user_kind
 from app.sessions.records import JsonObject, Record
 
 RewindMode: TypeAlias = Literal["conversation", "files", "both", "summary"]
 NOTHING_TO_UNDO = "There is no rewind that could be undone."
+WENT_ON = (
+    "The conversation has gone on since the last rewind. Choose the rewind in the tree (f3) and "
+    "press r to go back to before it all the same."
+)
 LONGEST = 60
 
 
@@ -62,6 +67,7 @@ class Rewound:
 
     uuid: str
     """Names it: going back to it undoes it."""
+    mode: RewindMode
     steps: int
     insertions: int
     deletions: int
@@ -128,19 +134,29 @@ class Rewinder:
     ) -> Rewound:
         """Go back to before a prompt, or a rewind; the old branch stays.
 
-        `files` is needed where files are meant. Raises `RewindError`; then nothing has changed.
+        `files` is needed where files are meant. Once begun it is carried through, also when it is
+        cancelled. Raises `RewindError`; then nothing has changed.
         """
+        work = asyncio.ensure_future(self._rewind(message, mode, files, undoes))
+        try:
+            return await asyncio.shield(work)
+        except asyncio.CancelledError:
+            if work.cancelled():
+                raise
+            return await work
+
+    async def _rewind(
+        self, message: str, mode: RewindMode, files: FilesPart | None, undoes: str
+    ) -> Rewound:
         graph = self._conversation.view.graph
         position = graph.position.get(message)
         if position is None:
             raise RewindError(f"{FAILED}there is no message {message}.")
         moves = mode != "files"
         leaf = leaf_before(graph, position) if moves else self._conversation.view.leaf
-        selection = (
-            Selection((), ())
-            if files is None or mode not in ("files", "both")
-            else (await asyncio.to_thread(lambda: files.selection))
-        )
+        selection = Selection((), ())
+        if files is not None and mode in ("files", "both"):
+            selection = await asyncio.to_thread(lambda: files.selection)
         if selection.conflicts:
             names = ", ".join(step.path for step in selection.conflicts)
             raise RewindError(FAILED + names)
@@ -148,7 +164,11 @@ class Rewinder:
         left: tuple[str, ...] = ()
         if selection.steps:
             applied = await self._carry_out(selection, record)
-            self._append(record, applied.changes, moves, leaf)
+            try:
+                self._append(record, applied.changes, moves, leaf)
+            except StorageError as error:
+                stayed = await asyncio.to_thread(applied.take_back)
+                raise failure(error.happened, stayed) from error
             left = await asyncio.to_thread(applied.finish)
         else:
             self._append(record, (), moves, leaf)
@@ -160,23 +180,25 @@ class Rewinder:
         """The saved bytes of the session; None where file checkpoints are off."""
         return None if self._tracker is None else self._tracker.store
 
-    def last(self) -> Record:
-        """The record of the rewind that `undo` takes back. Raises `RewindError`."""
-        found = last_rewind(self._conversation.view.graph)
-        if found is None:
-            raise RewindError(NOTHING_TO_UNDO)
-        return found
+    async def undo(self) -> Rewound:
+        """Take the last rewind back that still stands: what it did, and nothing else.
 
-    async def undo(self, *, with_shell: bool = False, force: bool = False) -> Rewound:
-        """Take the last rewind back that still stands. Raises `RewindError`."""
-        last = self.last()
-        fields = rewind_of(last)
-        mode = cast("RewindMode", fields.get("mode") or "files")
+        Raises `RewindError` when there is none, when the conversation has gone on since, or when
+        something else has changed its files since.
+        """
+        graph = self._conversation.view.graph
+        last = last_rewind(graph)
+        if last is None or last.uuid is None:
+            raise RewindError(NOTHING_TO_UNDO)
+        mode = cast("RewindMode", rewind_of(last).get("mode") or "files")
+        if mode != "files" and _went_on(graph, graph.position[last.uuid]):
+            raise RewindError(WENT_ON)
         files = None
-        if mode in ("files", "both"):
-            plan = await self.plan(last.uuid or "")
-            files = FilesPart(plan, with_shell, force)
-        return await self.rewind(last.uuid or "", mode, files, undoes=last.uuid or "")
+        if mode in ("files", "both") and rewind_of(last).get("filesChanged"):
+            tracker = self._need_tracker()
+            args = (tracker.history, tracker.store, last.uuid, self._roots)
+            files = FilesPart(await asyncio.to_thread(undo_plan, *args))
+        return await self.rewind(last.uuid, mode, files, undoes=last.uuid)
 
     async def _carry_out(self, selection: Selection, record: Record) -> Applied:
         store = self._need_tracker().store
@@ -214,7 +236,7 @@ class Rewinder:
             "rewind": fields,
         }
         record = self._conversation.envelope.system(self._conversation.leaf, REWIND, payload)
-        return record, Rewound(record.uuid or "", len(selection.steps), insertions, deletions)
+        return record, Rewound(record.uuid or "", mode, len(selection.steps), insertions, deletions)
 
     def _append(
         self, record: Record, changes: tuple[Change, ...], moves: bool, leaf: int | None
@@ -264,7 +286,7 @@ def rewind_of(record: Record) -> JsonObject:
 
 
 def last_rewind(graph: MessageGraph) -> Record | None:
-    """The newest rewind that is neither undone nor an undoing itself."""
+    """The newest rewind that was not undone; an undoing is none itself."""
     undone: set[object] = set()
     for record in reversed(graph.records):
         if record.subtype == REWIND and record.uuid is not None:
@@ -274,6 +296,16 @@ def last_rewind(graph: MessageGraph) -> Record | None:
             elif record.uuid not in undone:
                 return record
     return None
+
+
+def _went_on(graph: MessageGraph, rewind: int) -> bool:
+    """Whether anything was said after a rewind; the summary that is a part of one is not."""
+    return any(
+        record.type in ("user", "assistant")
+        and graph.is_main(here)
+        and user_kind(record, record.data) != "compact_summary"
+        for here, record in enumerate(graph.records[rewind + 1 :], rewind + 1)
+    )
 
 
 _WORDS = {

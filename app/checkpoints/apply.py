@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import repeat
@@ -54,6 +54,12 @@ class Applied:
     _signs: dict[str, Sign | None]
     _note: Path
 
+    def take_back(self) -> tuple[str, ...]:
+        """Move everything back, since the record could not be written; see `take_back`."""
+        left = take_back(self.pending)
+        self._note.unlink(missing_ok=True)
+        return left
+
     def finish(self) -> tuple[str, ...]:
         """Remove what was put aside, now that the record is written.
 
@@ -85,9 +91,14 @@ def carry_out(steps: Iterable[Step], store: BlobStore, note: Path, rewind: str) 
     except (OSError, ReverieError) as error:
         left = take_back(pending)
         note.unlink(missing_ok=True)
-        kept = _UNCHANGED if not left else f"All is as it was but for {', '.join(left)}."
-        raise RewindError(f"{FAILED}{_reason(error)}", kept=kept) from error
+        raise failure(_reason(error), left) from error
     return Applied(pending, changes, chosen, signs, note)
+
+
+def failure(reason: str, left: Sequence[str]) -> RewindError:
+    """Why files could not go back, when all but `left` is as it was."""
+    kept = _UNCHANGED if not left else f"All is as it was but for {', '.join(left)}."
+    return RewindError(f"{FAILED}{reason}", kept=kept)
 
 
 def _move_all(

@@ -20,6 +20,7 @@ from typing import BinaryIO
 from app.errors import StorageError
 from app.paths import make_private_folder
 
+NOTE = "rewind.json"
 _OWN = re.compile(r"[0-9a-f]{64}")
 _FOREIGN = re.compile(r"[0-9a-f]{16}@v[0-9]{1,9}")
 _ENDING = ".zst"
@@ -34,7 +35,7 @@ def store_of(transcript: Path) -> BlobStore:
 
 def note_of(transcript: Path) -> Path:
     """Where a rewind of this session is written down while it is under way."""
-    return transcript.with_suffix("") / "rewind.json"
+    return transcript.with_suffix("") / NOTE
 
 
 class BlobMissing(StorageError):
@@ -66,7 +67,8 @@ class BlobStore:
     def put_from(self, source: BinaryIO) -> str:
         """Keep all that `source` has, read once; returns the digest.
 
-        Its bytes are safe on disk then, its name once `sync` was called. Raises `StorageError` when it cannot be written or read; nothing is left of it then.
+        Its bytes are safe on disk then, its name once `sync` was called. Raises `StorageError` when
+        they cannot be written or read; nothing is left of them then.
         """
         import zstandard  # 12 ms that only a session with changes needs
 
@@ -138,7 +140,7 @@ class BlobStore:
         return digest.hexdigest()
 
     def measure(self, name: str) -> tuple[str, int]:
-        """Digest and number of a blob's bytes. Raises `BlobMissing`."""
+        """Digest and number of a blob's bytes, all of which are read. Raises `BlobMissing`."""
         data = self.read(name)
         return hashlib.sha256(data).hexdigest(), len(data)
 

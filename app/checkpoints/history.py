@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any, Final, Literal, TypeAlias, cast
+from typing import Any, Final, Literal, TypeAlias, TypeGuard, cast
 
 from msgspec import Struct
 
@@ -66,6 +66,7 @@ class FileHistory:
         self.changes: list[Change] = []
         self._points: dict[str, int] = {}
         self._horizon: tuple[int, int] = (0, -1)
+        self._versions: dict[str, int] = {}
 
     def add_point(self, uuid: str, position: int) -> None:
         """Let this message be gone back to; of several places the first one counts."""
@@ -74,7 +75,12 @@ class FileHistory:
     def add(self, change: Change) -> None:
         """Take in the newest change."""
         self.changes.append(change)
+        self._versions[change.path] = self.version(change.path) + 1
         self.add_point(change.message, change.position)
+
+    def version(self, path: str) -> int:
+        """How often this path has changed."""
+        return self._versions.get(path, 0)
 
     def knows(self, uuid: str) -> bool:
         """Whether files can be put back as they were at this message."""
@@ -92,6 +98,8 @@ class FileHistory:
             newest: set[str] = set()
             horizon = -1
             for change in reversed(self.changes):
+                if change.by == "rewind":
+                    continue  # going back and forth costs no place
                 newest.add(change.message)
                 if len(newest) > MOST_CHECKPOINTS:
                     horizon = change.position
@@ -147,7 +155,7 @@ _Parts: TypeAlias = tuple[
 
 
 def _change(data: Mapping[str, Any], path: object, backup: object, cwd: str) -> _Parts | None:
-    if not isinstance(path, str) or not path or "\0" in path or not isinstance(backup, dict):
+    if not _is_path(path) or not isinstance(backup, dict):
         return None
     fields = cast("JsonObject", backup)
     name = fields.get("backupFileName")
@@ -165,8 +173,19 @@ def _change(data: Mapping[str, Any], path: object, backup: object, cwd: str) -> 
         _state(data.get("left")),
         _WRITERS.get(data.get("by"), "unknown"),
         str(data.get("what") or ""),
-        tuple(folder for folder in made if isinstance(folder, str)),
+        tuple(folder for folder in made if _is_path(folder)),
     )
+
+
+def _is_path(value: object) -> TypeGuard[str]:
+    """Whether a file can have this name."""
+    if not isinstance(value, str) or not value or "\0" in value:
+        return False
+    try:
+        os.fsencode(value)
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _state(value: object) -> FileState | None:

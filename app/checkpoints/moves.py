@@ -76,11 +76,16 @@ def inside(path: str | None, folder: Move) -> str:
 
 
 def take_back(pending: Pending) -> tuple[str, ...]:
-    """Move everything back; returns the paths that somebody changed meanwhile and that stay.
+    """Move everything back; returns the paths that somebody changed meanwhile and that stay, each
+    with the name under which its old bytes are.
 
     Doing it twice, or being ended in the middle and doing it again, does no harm.
     """
-    left = [move.path for move in reversed(pending.moves) if not _take_back(move)]
+    left = [
+        f"{move.path} (what it held is in {move.aside})" if move.aside else move.path
+        for move in reversed(pending.moves)
+        if not _take_back(move)
+    ]
     for folder in reversed(pending.folders):
         with contextlib.suppress(OSError), folder_of(folder) as (parent, name):
             os.rmdir(name, dir_fd=parent)
@@ -157,18 +162,31 @@ def read_note(note: Path) -> Pending | None:
         return None
 
 
-def settle(
-    note: Path, is_recorded: Callable[[str], bool]
-) -> tuple[Pending, tuple[str, ...]] | None:
+def settle(note: Path, is_recorded: Callable[[str], bool]) -> str:
     """End what a process that was killed had begun: tidy up when the session has the record of
     the rewind, else move everything back.
 
-    Returns the rewind and the paths that were left alone, None where there was nothing to do.
+    Returns what was done as a sentence without its end, empty where there was nothing to do.
     """
     pending = read_note(note)
     if pending is None:
-        note.unlink(missing_ok=True)
-        return None
-    left = tidy(pending, {}) if is_recorded(pending.rewind) else take_back(pending)
+        if not note.exists():
+            return ""
+        kept = note.with_name("rewind.damaged.json")
+        note.replace(kept)
+        return (
+            f"a rewind was cut off and its note cannot be read; it is kept as {kept}, and files "
+            "named .reverie-* may hold what others held before"
+        )
+    count = len(pending.moves)
+    said = f"a rewind of {count} file{'' if count == 1 else 's'} was cut off; "
+    if is_recorded(pending.rewind):
+        tidy(pending, {})
+        said += "it had been done, and what it left lying about was removed"
+    else:
+        left = take_back(pending)
+        said += "every file is as it was before it"
+        if left:
+            said += f", but for {', '.join(left)}, changed by someone else since"
     note.unlink(missing_ok=True)
-    return pending, left
+    return said

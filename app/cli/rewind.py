@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from dataclasses import replace
 from pathlib import Path
 
 from app.agent.conversation import Conversation
@@ -16,7 +17,7 @@ from app.checkpoints.plan import NOT_ENABLED, RewindError, Selection, Step
 from app.cli.opening import options_from
 from app.cli.output import JsonObject, note, print_json, print_lines
 from app.cli.parser import Flags
-from app.errors import ReverieError
+from app.errors import ReverieError, UsageError
 from app.git import git_branch, git_root
 from app.installation import Installation, Options
 from app.plain_text import plain_line
@@ -32,9 +33,10 @@ DONE = "Files rewound to state at message"
 def run_rewind(here: Installation, flags: Flags) -> int:
     """Put files back, or say what that would do; returns the exit code."""
     as_json = flags.output_format == "json"
-    options = options_from(flags, here)
     try:
-        return _run(here, options, flags, as_json=as_json)
+        return _run(here, options_from(flags, here), flags, as_json=as_json)
+    except UsageError:
+        raise
     except ReverieError as error:
         if not as_json:
             raise
@@ -107,7 +109,12 @@ class _Session:
 
     async def rewind(self, flags: Flags, *, as_json: bool) -> int:
         message = flags.rewind_files or ""
-        part = FilesPart(await self._rewinder.plan(message), flags.shell, flags.force)
+        plan = await self._rewinder.plan(message)
+        part = FilesPart(plan, flags.shell, flags.force)
+        stays = part.selection.conflicts
+        if flags.force and part.selection.steps:
+            # What cannot be done at all is left out, and said.
+            part = replace(part, without=frozenset(step.path for step in stays))
         selection = part.selection
         lines = count_lines(selection.steps, self._store)
         error = self._conflicts(selection)
@@ -121,25 +128,27 @@ class _Session:
                     selection.steps,
                     lines=lines,
                     error=error,
-                    conflicts=self._names(selection.conflicts),
+                    conflicts=self._names(stays),
                     links=[self._name(path) for path in part.plan.links],
                     shell=self._names(part.plan.by_shell),
                     undo=undo,
                     root=self._root,
                 )
             )
-        else:
-            self._tell(part, selection, lines, message, done)
-            if error:
-                raise RewindError(error, kept="Nothing was changed.", todo=self._advice(selection))
-        return 1 if error else 0
+            return 1 if error else 0
+        self._tell(part, selection, lines, message, done)
+        if error:
+            raise RewindError(error, kept="Nothing was changed.", todo=self._advice(stays))
+        for step in stays:
+            note(f"Left as it is: {self._name(step.path)}, because {PROBLEMS[step.problem]}.")
+        return 0
 
     def _conflicts(self, selection: Selection) -> str:
         return FAILED + ", ".join(self._names(selection.conflicts)) if selection.conflicts else ""
 
-    def _advice(self, selection: Selection) -> str:
-        reasons = sorted({PROBLEMS[step.problem] for step in selection.conflicts})
-        return f"Why: {'; '.join(reasons)}. --force rewinds all that it can."
+    def _advice(self, stays: tuple[Step, ...]) -> str:
+        reasons = sorted({PROBLEMS[step.problem] for step in stays})
+        return f"Why: {'; '.join(reasons)}. --force rewinds all that can be rewound."
 
     def _tell(
         self,
@@ -170,8 +179,9 @@ class _Session:
             note(f"Left as shell commands left it: {', '.join(left)}. --shell rewinds that too.")
 
     def _line(self, step: Step) -> str:
-        why = f"  ({PROBLEMS[step.problem]})" if step.problem else ""
-        return f"{step.action:11}  {self._name(step.path)}{why}"
+        who = ", ".join(WRITERS[writer] for writer in step.writers if writer in WRITERS)
+        why = f"; {PROBLEMS[step.problem]}" if step.problem else ""
+        return f"{step.action:11}  {self._name(step.path)}  ({who}{why})"
 
     def _names(self, steps: tuple[Step, ...]) -> list[str]:
         return [self._name(step.path) for step in steps]
@@ -184,11 +194,20 @@ PROBLEMS = {
     "": "",
     "changed": "changed by someone else since our last write",
     "unknown": "nobody recorded what was left there, so it may be someone else's",
-    "outside": "outside the project",
+    "outside": "another program recorded it, outside the project or in git's own folder",
     "folder": "a folder with other files is in its place",
     "beneath": "a folder on the way to it is a file",
-    "missing": "its saved bytes are gone",
+    "missing": "its saved bytes are gone or damaged",
+    "unseen": "nobody saw what was there before the command",
     "blocked": "something that is no plain file is in its place or on the way",
+}
+
+
+WRITERS = {
+    "tool": "ours",
+    "shell": "shell",
+    "unknown": "another program",
+    "someone": "someone else",
 }
 
 

@@ -12,6 +12,8 @@ from app.sessions.ownership import Holder, own
 from app.sessions.trash import empty_trash
 
 _DAY = 86_400
+_CUT_OFF = "rewind.json"
+"""Beside a session in which a rewind was cut off: files of the project may still be aside."""
 BASELINE = "baseline"
 """The folder in a project's data that holds a copy of its files, for what commands change."""
 
@@ -31,7 +33,8 @@ def remove_old_sessions(projects: Path, days: int, keep: Collection[str], now: f
         if not is_session_id(file.stem) or file.stem in keep or file.is_symlink():
             continue
         with contextlib.suppress(OSError):  # one that cannot be removed stays for the next time
-            if now - file.stat().st_mtime > days * _DAY:
+            is_old = now - file.stat().st_mtime > days * _DAY
+            if is_old and not (file.with_suffix("") / _CUT_OFF).exists():
                 removed += _remove(file)
     for project in projects.glob("*"):
         _remove_baseline(project)

@@ -61,6 +61,18 @@ class Journal:
         self._unsaved.clear()
         return None
 
+    def append_now(self, *records: Record) -> StorageError | None:
+        """Write records, or leave no trace of them; returns why they could not be written.
+
+        For what must not count unless it is on disk.
+        """
+        error = self.append() if self._unsaved or self._beginning else None
+        if error is None:
+            error = self.append(*records)
+            if error is not None:
+                self._unsaved.clear()  # there was nothing but these
+        return error
+
     def sync(self) -> StorageError | None:
         """Make all that was appended survive a power cut; returns why it could not be done."""
         if self._log is None:

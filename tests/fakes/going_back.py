@@ -106,8 +106,8 @@ class GoingBack:
         part = FilesPart(self.plan(message), with_shell, force)
         return self.run(self.rewinder.rewind(message, "files", part))
 
-    def undo(self, *, force: bool = False) -> Rewound:
-        return self.run(self.rewinder.undo(force=force))
+    def undo(self) -> Rewound:
+        return self.run(self.rewinder.undo())
 
     def tree(self) -> dict[str, tuple[int, bytes]]:
         """Every file's mode and bytes, by its relative name; links with their target."""

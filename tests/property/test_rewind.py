@@ -130,7 +130,7 @@ class Rewinds(RuleBasedStateMachine):
             assert self.session.tree() == before
             return
         self._check(chosen, before, with_shell=with_shell)
-        self.session.undo(force=True)
+        self.session.undo()
         assert self.session.tree() == before
 
     @rule()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from app.checkpoints.blobs import note_of
 from app.cli.output import JsonObject, note, print_json, print_lines
 from app.cli.transcript import locate
 from app.errors import ReverieError
 from app.installation import Installation
+from app.session_files import settle_rewind
 from app.sessions.trash import restore, trash
 
 
@@ -16,6 +18,8 @@ def remove(here: Installation, names: list[str], *, as_json: bool) -> int:
     for name in names:
         try:
             file = locate(here, name)
+            if said := settle_rewind(note_of(file)):
+                note(f"About {file.stem}: {said}.")
             done = trash(file, here.places.projects, here.clock.now().timestamp())
         except ReverieError as error:
             note(str(error))

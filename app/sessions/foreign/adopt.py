@@ -45,6 +45,8 @@ class Adoption:
     def _adopted(self, record: Record, own: set[str]) -> Record:
         data = cast("JsonObject", loads(record.raw))
         changed: JsonObject = relinked(data, self._renamed)
+        if str(data.get("type")).startswith("file-history"):
+            _untrust(changed)
         for key in ("sessionId", "session_id"):
             if key in changed:
                 changed[key] = self._session_id
@@ -56,6 +58,17 @@ class Adoption:
         for place, new in self._moved.items():
             raw = re.sub(place, lambda _, new=new: new, raw)
         return made if raw == made.raw else parse_record(raw)
+
+
+def _untrust(history: JsonObject) -> None:
+    """Take out what only this program writes about files: here somebody else says it, and a rewind
+    would act on it without asking.
+    """
+    for key in ("left", "by", "what", "madeFolders"):
+        history.pop(key, None)
+    backup = history.get("backup")
+    if isinstance(backup, dict):
+        cast("JsonObject", backup).pop("state", None)
 
 
 def adopt(

@@ -9,7 +9,8 @@ import pytest
 
 from app.agent.file_records import history_records, lefts_of, load_history
 from app.checkpoints.blobs import BlobStore
-from app.checkpoints.plan import make_plan
+from app.checkpoints.planning import make_plan
+from app.checkpoints.states import state_of
 from app.sessions.codec import parse_transcript
 from app.sessions.graph import MessageGraph
 from app.sessions.records import Record, new_record
@@ -104,14 +105,21 @@ def test_a_backup_that_was_pruned_is_said(tmp_path: Path) -> None:
     assert [step.problem for step in plan.steps] == ["missing"]
 
 
-@pytest.mark.parametrize("path", ["/etc/passwd", "../outside.txt", "~/x", "sub/../../outside.txt"])
+@pytest.mark.parametrize(
+    "path",
+    ["/etc/passwd", "../outside.txt", "sub/../../outside.txt", ".git/config", "a/.git/hooks/x"],
+)
 def test_a_foreign_path_outside_the_project_needs_a_word(tmp_path: Path, path: str) -> None:
     root = tmp_path / "project"
     root.mkdir()
     (tmp_path / "outside.txt").write_bytes(b"theirs")
+    for name in (".git/config", "a/.git/hooks/x"):
+        (root / name).parent.mkdir(parents=True)
+        (root / name).write_bytes(b"theirs")
     graph = MessageGraph([snapshot("p1", {path: None}), prompt("p1", root)])
-    plan = make_plan(load_history(graph), BlobStore(tmp_path / "x"), "p1", (root,))
-    assert all(step.problem for step in plan.steps)
+    theirs = {str(root / path): state_of(str(root / path)), path: state_of(path)}
+    plan = make_plan(load_history(graph), BlobStore(tmp_path / "x"), "p1", (root,), theirs)
+    assert [bool(step.problem) for step in plan.steps] == [True]
 
 
 @pytest.mark.parametrize("name", ["../../secret", "x" * 64, "/etc/passwd", 7, "0123@v1", ["x"]])

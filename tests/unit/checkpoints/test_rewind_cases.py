@@ -264,14 +264,6 @@ def test_a_folder_where_a_file_should_be_is_said_and_stays(session: GoingBack) -
     assert session.tree() == {"a/theirs": (0o644, b"theirs")}
 
 
-def test_git_is_never_written_to_without_a_word(session: GoingBack) -> None:
-    (session.root / ".git" / "hooks").mkdir(parents=True)
-    first = session.prompt()
-    session.write(".git/hooks/pre-commit", b"#!/bin/sh\n")
-    (step,) = session.plan(first).steps
-    assert step.problem == "outside"
-
-
 def test_a_folder_that_we_made_goes_when_it_is_empty(session: GoingBack) -> None:
     first = session.prompt()
     session.write("made/deep/a", b"a")
