@@ -48,8 +48,9 @@ class CompactionDesk:
         runtime = self._runtime()
 
         async def accept() -> None:
-            await runtime.compactor.accept(summary)
-            self._notice("The summary counts from here on. /uncompact goes back.", "info")
+            went_back = await runtime.compactor.accept(summary)
+            undo = "/undo takes that back." if went_back else "/uncompact goes back."
+            self._notice(f"The summary counts from here on. {undo}", "info")
 
         self._begin(self._as_turn(runtime, accept))
 

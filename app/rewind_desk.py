@@ -22,6 +22,8 @@ from app.errors import ReverieError
 from app.plain_text import plain_line
 from app.sessions.branches import prompts_of
 from app.sessions.graph import MessageGraph
+from app.sessions.history import logical_chain
+from app.sessions.kept import walk_from
 from app.sessions.prompts import blocks_of, content_of, typed_text
 from app.state.facts import ContextSized, Fact
 from app.state.model import Severity
@@ -55,6 +57,8 @@ class Outlook(Struct, frozen=True):
     timestamp: str | None
     undoes: bool
     """Whether the node is a rewind: going back to it undoes it."""
+    on_branch: bool
+    """Whether it is on the branch in use, and later requests carry it."""
     prompts: int
     """Prompts of the branch in use that would leave it."""
     files: tuple[StepView, ...] = ()
@@ -62,6 +66,8 @@ class Outlook(Struct, frozen=True):
     why_not: str = ""
     """Why files cannot go back."""
     links: tuple[str, ...] = ()
+    untracked: tuple[str, ...] = ()
+    """Commands of which it is not known what they changed."""
     commands: int = 0
     """Shell commands that ran since, on any branch."""
     risky: tuple[str, ...] = ()
@@ -86,17 +92,21 @@ class RewindDesk:
         self._folder = folder
 
     def restorable(self) -> frozenset[str] | None:
-        """The prompts whose files can go back."""
-        return self._runtime().rewinder.restorable()
+        """The prompts whose files can go back; None where no file was ever tracked."""
+        return self._runtime().rewinder.restorable() or None
+
+    def shell_files(self) -> dict[str, int]:
+        """By prompt the number of files that shell commands changed in its turn."""
+        return self._runtime().rewinder.shell_files()
 
     def files_at(self, session_id: str, uuid: str) -> dict[str, bytes | None] | None:
-        """What the files of the session on screen held at a prompt, by the names shown; None
-        where that is not known. Blocking.
+        """What the files of the session on screen held right after a record, by the names shown;
+        None where that is not known. Blocking.
         """
         runtime = self._runtime()
         if session_id != runtime.conversation.session_id:
             return None
-        found = runtime.rewinder.files_at(uuid)
+        found = runtime.rewinder.files_after(uuid)
         return None if found is None else {self._name(p): data for p, data in found.items()}
 
     async def outlook(self, uuid: str) -> Outlook | None:
@@ -129,6 +139,7 @@ class RewindDesk:
             ),
             timestamp=record.timestamp,
             undoes=is_rewind,
+            on_branch=position in logical_chain(graph, walk_from(graph, view.leaf)),
             prompts=_leaving(graph, view.leaf, leaf_before(graph, position)),
             files=tuple(
                 StepView(step, self._name(step.path), *counts)
@@ -167,6 +178,9 @@ class RewindDesk:
         if self._is_busy():
             self._notice(BUSY, "warning")
             return None
+        if outlook.plan is None and mode in ("files", "both"):
+            self._notice(f"{outlook.why_not} Nothing was changed.", "warning")
+            return None
         runtime = self._runtime()
         files = None
         if outlook.plan is not None and mode in ("files", "both"):
@@ -199,6 +213,9 @@ class RewindDesk:
         self._emit(ContextSized(runtime.compactor.size()))
 
     def _say(self, done: Rewound, *, undoes: bool = False) -> None:
+        if not done.uuid:
+            self._notice("Everything is as it was then already; nothing was changed.", "info")
+            return
         count = f"{done.steps} file{'' if done.steps == 1 else 's'}"
         what = {
             "conversation": "the conversation",

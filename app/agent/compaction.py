@@ -14,6 +14,7 @@ from typing import Any, Final, cast
 from app.agent.caller import Caller
 from app.agent.conversation import Conversation
 from app.agent.request import build_request
+from app.agent.summary_call import NothingToSumUp
 from app.agent.thrash import told_tokens
 from app.models.estimate import estimate_content, estimate_request, estimate_text
 from app.models.provider import ModelRequest, Usage
@@ -43,11 +44,19 @@ class Part:
     onwards: bool
 
     def plan(self, view: GraphView) -> Plan:
-        """Which records it covers, and which of the others stay word for word."""
+        """Which records it covers, and which of the others stay word for word.
+
+        Raises `NothingToSumUp` for a prompt that later requests do not carry.
+        """
         graph = view.graph
         chain = logical_chain(graph, walk_from(graph, view.leaf))
         here = graph.position.get(self.prompt)
-        split = chain.index(here) if here in chain else 0 if self.onwards else len(chain)
+        if here is None or here not in chain:
+            raise NothingToSumUp(
+                "That prompt is not on the branch in use, or is summed up already.",
+                kept="Nothing was changed.",
+            )
+        split = chain.index(here)
         if self.onwards:
             return Plan(tuple(chain[split:]), ())
         return Plan(tuple(chain[:split]), tuple(chain[split:]))

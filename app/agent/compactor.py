@@ -36,7 +36,7 @@ from app.sessions.envelope import new_uuid
 from app.sessions.graph import COMPACT_FAILED, COMPACT_UNDONE
 from app.sessions.history import logical_chain
 from app.sessions.kept import walk_from
-from app.sessions.prompts import text_of
+from app.sessions.prompts import text_of, typed_text
 from app.state.facts import (
     CompactionDrafted,
     CompactionEnded,
@@ -203,8 +203,11 @@ class Compactor:
             self.emit(CompactionDrafted(receipt))
             return receipt
 
-    async def accept(self, summary: str) -> None:
-        """Let the summary count, as the person left it. Raises `SummaryFailed`."""
+    async def accept(self, summary: str) -> bool:
+        """Let the summary count, as the person left it; whether the conversation went back.
+
+        Raises `SummaryFailed`.
+        """
         async with self._lock:
             draft = self._draft
             try:
@@ -221,6 +224,7 @@ class Compactor:
                 else:
                     await self._carry_out(draft, summary, "manual")
                 self._guard = ThrashGuard()
+                return bool(draft.back_to)
             finally:
                 self.emit(CompactionEnded())
 
@@ -385,5 +389,11 @@ class Compactor:
             tokens_after=after,
             summarised=count_messages(view.graph, draft.plan.summarised),
             kept=count_messages(view.graph, kept),
-            last_request=cut(words.strip(), 200),
+            last_request="" if draft.back_to else cut(words.strip(), 200),
+            goes_back=self._said(draft.back_to),
         )
+
+    def _said(self, uuid: str) -> str:
+        graph = self.conversation.view.graph
+        here = graph.position.get(uuid)
+        return "" if here is None else typed_text(graph.records[here].data)

@@ -66,11 +66,11 @@ class Rewound:
     """A rewind that was done."""
 
     uuid: str
-    """Names it: going back to it undoes it."""
+    """Names it: going back to it undoes it. Empty where everything was so already."""
     mode: RewindMode
-    steps: int
-    insertions: int
-    deletions: int
+    steps: int = 0
+    insertions: int = 0
+    deletions: int = 0
     left: tuple[str, ...] = ()
     """Names under which bytes are left that somebody wrote in that very moment."""
 
@@ -110,15 +110,23 @@ class Rewinder:
         """The prompts and rewinds whose files can be put back."""
         return frozenset() if self._tracker is None else self._tracker.history.restorable()
 
-    def files_at(self, message: str) -> dict[str, bytes | None] | None:
-        """What every path of the file history held at a prompt; None where that is not known.
+    def shell_files(self) -> dict[str, int]:
+        """By prompt the number of files that shell commands changed in its turn."""
+        found: dict[str, set[str]] = {}
+        for change in [] if self._tracker is None else self._tracker.history.changes:
+            if change.by == "shell":
+                found.setdefault(change.message, set()).add(change.path)
+        return {message: len(paths) for message, paths in found.items()}
 
-        Of a path whose saved bytes are gone there is nothing; blocking.
+    def files_after(self, record: str) -> dict[str, bytes | None] | None:
+        """What every path of the file history held right after a record; None where that is not
+        known. Of a path whose saved bytes are gone there is nothing. Blocking.
         """
+        position = self._conversation.view.graph.position.get(record)
         tracker = self._tracker
-        if tracker is None or not tracker.history.knows(message):
+        if tracker is None or position is None or position <= tracker.history.horizon:
             return None
-        since = tracker.history.since(message)
+        since = tracker.history.after(position)
         found: dict[str, bytes | None] = {}
         for path in {change.path for change in tracker.history.live()}:
             with contextlib.suppress(StorageError, OSError):
@@ -160,6 +168,8 @@ class Rewinder:
         if selection.conflicts:
             names = ", ".join(step.path for step in selection.conflicts)
             raise RewindError(FAILED + names)
+        if not selection.steps and leaf == self._conversation.view.leaf:
+            return Rewound("", mode)
         record, told = await self._record(graph, message, mode, leaf, selection, undoes)
         left: tuple[str, ...] = ()
         if selection.steps:

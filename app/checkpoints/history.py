@@ -109,10 +109,13 @@ class FileHistory:
 
     def since(self, uuid: str) -> dict[str, list[Change]]:
         """By path the changes since this message, oldest first. Raises `KeyError`."""
-        start = self._points[uuid]
+        return self.after(self._points[uuid] - 1)
+
+    def after(self, position: int) -> dict[str, list[Change]]:
+        """By path the changes behind a record, oldest first."""
         found: dict[str, list[Change]] = {}
         for change in self.changes:
-            if change.position >= start:
+            if change.position > position:
                 found.setdefault(change.path, []).append(change)
         return found
 

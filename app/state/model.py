@@ -174,6 +174,8 @@ class Receipt(msgspec.Struct, frozen=True):
     """Messages that are kept word for word."""
     last_request: str
     """The person's last request, which is kept whatever the summary says; cut for the eye."""
+    goes_back: str = ""
+    """The prompt that the conversation goes back to before, whole; empty where it stays."""
 
 
 class Compaction(msgspec.Struct, frozen=True):

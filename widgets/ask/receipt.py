@@ -12,7 +12,7 @@ from textual.geometry import Region, Size
 from textual.strip import Strip
 from textual.widgets import TextArea
 
-from app.plain_text import plain, plain_line
+from app.plain_text import cut, plain, plain_line
 from app.state.model import Receipt
 from widgets.ask.choices import CRAMPED, Choice, ChoiceBox
 from widgets.words import tokens_in_words
@@ -23,6 +23,10 @@ CHOICES = (
     Choice("3", "Not now, keep it", "later", "later"),
     Choice("4", "Throw it away", "discard", "drop"),
 )
+
+
+LONGEST = 50
+"""Characters of a prompt that are shown."""
 
 
 class SummaryText(TextArea):
@@ -94,6 +98,14 @@ def _facts(receipt: Receipt) -> str:
     before, after = tokens_in_words(receipt.tokens_before), tokens_in_words(receipt.tokens_after)
     kept = f"{receipt.kept} kept word for word" if receipt.kept else "none kept word for word"
     lines = [f"{receipt.summarised} {messages} summed up, {kept} · {before} → about {after} tokens"]
+    if receipt.goes_back:
+        words = cut(" ".join(receipt.goes_back.split()), LONGEST)
+        lines.append(
+            f"The conversation goes back to before “{words}”, which returns to the prompt;"
+        )
+        lines.append(
+            "the summary stands in the place of what came after. Files stay. /undo undoes it."
+        )
     if receipt.last_request:
         lines.append(f"Your last request stays whatever stands here: {receipt.last_request}")
     return "\n".join(plain_line(line) for line in lines)

@@ -130,6 +130,11 @@ class Prompt(TextArea):
         parts = [*texts, self.text] if self.text else list(texts)
         self.take("\n".join(parts))
 
+    def put_back(self, text: str) -> None:
+        """Put the text of an earlier prompt in front of the draft, unless it stands there."""
+        if text and not self.whole_text.startswith(text):
+            self.put_in_front([text])
+
     def clear_draft(self) -> str:
         """Empty the prompt; returns what was in it."""
         text = self.whole_text

@@ -67,6 +67,7 @@ class ChatAnswers(Screen[None]):
             self.controller.notice("An empty summary would lose what was said.", "warning")
         elif value == "use":
             self.controller.compaction.accept(box.summary)
+            self.prompt.put_back(box.receipt.goes_back)
         elif value == "discard":
             self.controller.compaction.discard()
             self.prompt.put_in_front(self.controller.take_queue())

@@ -12,6 +12,7 @@ from app.errors import SessionNotFound
 from app.rewind_desk import BUSY, Outlook
 from app.sessions.catalogue import find_transcript
 from app.sessions.family import branch_end
+from app.sessions.outline import Node
 from app.tree_desk import TreeChoice
 from widgets.prompt.prompt import Prompt
 from widgets.screens.dialogs.rewind import Answer, RewindAnswer, RewindDialog
@@ -46,7 +47,7 @@ class TreeActions:
             await self._fork(choice)
         elif choice.session_id != self._controller.state.session.session_id:
             if choice.action == "switch":
-                await self._open_session(choice)
+                await self._switch_session(choice)
             else:
                 self._controller.notice(ELSEWHERE, "warning")
         elif choice.action == "switch":
@@ -55,11 +56,26 @@ class TreeActions:
             await self.ask(choice.uuid, "files" if choice.action == "files" else "conversation")
 
     def _switch(self, choice: TreeChoice) -> None:
-        family = self._desks.tree.family
-        for node in family.nodes:
+        node = self._node(choice)
+        if node is not None:
+            self._desks.rewinds.switch(branch_end(self._desks.tree.family, node)[1])
+
+    def _node(self, choice: TreeChoice) -> Node | None:
+        for node in self._desks.tree.family.nodes:
             if node.own == choice.uuid and node.session_id == choice.session_id:
-                self._desks.rewinds.switch(branch_end(family, node)[1])
-                return
+                return node
+        return None
+
+    async def _switch_session(self, choice: TreeChoice) -> None:
+        """Open the other session, at the end of the branch that was chosen."""
+        node, leaf = self._node(choice), None
+        if node is not None:
+            member, here = branch_end(self._desks.tree.family, node)
+            leaf = None if here is None else member.outline.view.graph.records[here].uuid
+        await self._open_session(choice)
+        session = self._controller.state.session
+        if leaf is not None and session.session_id == choice.session_id:
+            self._desks.rewinds.switch(session.view.graph.position.get(leaf))
 
     async def _open_session(self, choice: TreeChoice, *, fork_at: str | None = None) -> None:
         here = self._controller.here
@@ -102,5 +118,4 @@ class TreeActions:
             force=answer.force,
             without=answer.without,
         )
-        if text:
-            self._screen.query_one(Prompt).put_in_front([text])
+        self._screen.query_one(Prompt).put_back(text or "")

@@ -17,7 +17,7 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from app.checkpoints.plan import FORCEABLE, Problem, select
-from app.plain_text import cut
+from app.plain_text import cut, plain_line
 from app.rewind_desk import Outlook, StepView
 from widgets.ask.choices import Choice, ChoiceRow
 from widgets.keys import hint
@@ -36,11 +36,8 @@ CHOICES = (
     Choice("4", "Summarise from here", "from", "Sum up from"),
     Choice("5", "Summarise up to here", "upto", "Sum up to"),
 )
-UNDO_CHOICES = (
-    Choice("1", "Conversation only", "conversation", "Conversation"),
-    Choice("2", "Files only", "files", "Files"),
-    Choice("3", "Both", "both"),
-)
+BACK_ONLY = CHOICES[:3]
+"""For a rewind's own line, and for a prompt that is not on the branch in use."""
 NOT_UNDONE = "pushes, databases, HTTP calls and other effects of shell commands are not undone"
 WHY: dict[Problem, str] = {
     "changed": "conflict: changed by someone else",
@@ -49,9 +46,15 @@ WHY: dict[Problem, str] = {
     "folder": "stays: a folder is in its place",
     "beneath": "stays: a file is in its folder's place",
     "missing": "stays: its saved bytes are gone",
+    "unseen": "stays: not known what was there before",
     "blocked": "stays: no plain file",
 }
-WRITERS = {"tool": "ours", "shell": "shell", "unknown": "ours", "someone": "someone else"}
+WRITERS = {
+    "tool": "ours",
+    "shell": "shell",
+    "unknown": "another program",
+    "someone": "someone else",
+}
 
 
 class RewindAnswer(Struct, frozen=True):
@@ -75,6 +78,7 @@ class RewindDialog(ModalScreen[RewindAnswer | None]):
         Binding("s", "shell", "Shell too", id="rewind.shell"),
         Binding("o", "overwrite", "Overwrite", id="rewind.overwrite"),
         Binding("escape", "cancel", "Cancel", id="rewind.cancel"),
+        Binding("ctrl+c", "cancel", show=False, priority=True),
     ]
 
     def __init__(
@@ -87,7 +91,7 @@ class RewindDialog(ModalScreen[RewindAnswer | None]):
         super().__init__()
         self._outlook = outlook
         self._diff = diff
-        self._choices = UNDO_CHOICES if outlook.undoes else CHOICES
+        self._choices = CHOICES if outlook.on_branch and not outlook.undoes else BACK_ONLY
         self._first = first
         self._with_shell = False
         self._force = False
@@ -167,11 +171,14 @@ class RewindDialog(ModalScreen[RewindAnswer | None]):
         if self._outlook.plan is None:
             return f"cannot go back: {self._outlook.why_not}"
         count = len(self._selected)
+        stay = len([row for row in self._outlook.files if not row.step.shell_only]) - count
+        stay += len([row for row in self._selected if row.step.shell_only])
         added = sum(row.added for row in self._selected)
         removed = sum(row.removed for row in self._selected)
+        stays = f"; {stay} stay{'s' if stay == 1 else ''} as marked" if stay else ""
         if not count:
-            return "nothing of ours changed since"
-        return f"{count} file{'' if count == 1 else 's'}  +{added} −{removed}; undone by u"
+            return f"none goes back{stays}" if stays else "nothing of ours changed since"
+        return f"{count} file{'' if count == 1 else 's'}  +{added} −{removed}; undone by u{stays}"
 
     @property
     def _selected(self) -> list[StepView]:
@@ -194,10 +201,12 @@ class RewindDialog(ModalScreen[RewindAnswer | None]):
         options = self.query_one(OptionList)
         kept = options.highlighted or 0
         going = {row.step.path for row in self._selected}
-        self._rows = sorted(self._outlook.files, key=lambda row: row.step.shell_only)
+        self._rows = sorted(
+            self._outlook.files, key=lambda row: (row.step.shell_only, not row.step.problem)
+        )
         options.clear_options()
         options.add_options([Option(self._line(row, row.step.path in going)) for row in self._rows])
-        options.display = bool(self._rows) and self._touches_files
+        options.display = bool(self._rows)
         if self._rows:
             options.highlighted = min(kept, len(self._rows) - 1)
 
@@ -205,7 +214,8 @@ class RewindDialog(ModalScreen[RewindAnswer | None]):
         glyphs, step = glyphs_of(self.app), row.step
         who = ", ".join(dict.fromkeys(WRITERS[w] for w in step.writers if w in WRITERS))
         if step.shell_only and step.command:
-            who = f"shell: {cut(' '.join(step.command.split()), 30)}"
+            who = f"while {cut(plain_line(' '.join(step.command.split())), 30)} ran"
+        goes = goes and self._touches_files
         words = step.action if goes else (WHY[step.problem] if step.problem else "kept")
         if step.problem and not goes and step.problem in FORCEABLE:
             words += ", kept"
@@ -225,6 +235,8 @@ class RewindDialog(ModalScreen[RewindAnswer | None]):
     def _notes(self) -> Content:
         look = self._outlook
         lines: list[str] = []
+        if look.untracked and self._touches_files:
+            lines.append(f"not known what these changed: {', '.join(look.untracked)}")
         if look.links and self._touches_files:
             lines.append(f"symbolic links are left alone: {', '.join(look.links)}")
         if self._shell_rows and self._touches_files and not self._with_shell:
@@ -256,13 +268,13 @@ class RewindDialog(ModalScreen[RewindAnswer | None]):
         self._show()
 
     def action_apply(self) -> None:
-        """Do what is chosen."""
+        """Do what is chosen, where it can be done."""
+        if self._touches_files and self._outlook.plan is None:
+            self._show()
+            return
         going = {row.step.path for row in self._selected}
-        without = frozenset(
-            row.step.path
-            for row in self._outlook.files
-            if row.step.path not in going and (self._with_shell or not row.step.shell_only)
-        )
+        files = self._outlook.files
+        without = frozenset(row.step.path for row in files if row.step.path not in going)
         self.dismiss(RewindAnswer(self._chosen, self._with_shell, self._force, without))
 
     def action_shell(self) -> None:
@@ -278,7 +290,7 @@ class RewindDialog(ModalScreen[RewindAnswer | None]):
     async def action_diff(self) -> None:
         """Show what would change in the chosen file."""
         chosen = self.query_one(OptionList).highlighted
-        if chosen is not None and self._rows and self._touches_files:
+        if chosen is not None and self._rows:
             row = self._rows[chosen]
             self.app.push_screen(DiffScreen(row.name, await self._diff(row)))
 
