@@ -19,7 +19,7 @@ from app.checkpoints.apply import FAILED
 from app.checkpoints.line_counts import count_lines, hunks_of
 from app.checkpoints.plan import Plan, RewindError, Step
 from app.errors import ReverieError
-from app.plain_text import plain_line
+from app.plain_text import cut, plain_line
 from app.sessions.branches import prompts_of
 from app.sessions.graph import MessageGraph
 from app.sessions.history import logical_chain
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 BUSY: Final = "The turn is still going on; this works when it is over (esc stops it)."
 DECIDE: Final = "Choose the rewind in the tree (f3) and press r to decide about these files."
+LONGEST: Final = 40
+"""Characters of a command that are shown."""
 _RISKY = re.compile(
     r"\b(git\s+push|curl|wget|ssh|scp|rsync|psql|mysql|sqlite3|mongosh|redis-cli|docker|kubectl|"
     r"terraform|aws|gcloud|gh|npm\s+publish|twine)\b"
@@ -147,6 +149,9 @@ class RewindDesk:
             ),
             plan=plan,
             why_not=why_not,
+            untracked=tuple(
+                cut(plain_line(command), LONGEST) for command in (plan.untracked if plan else ())
+            ),
             links=tuple(self._name(path) for path in (plan.links if plan else ())),
             commands=len(commands),
             risky=tuple(dict.fromkeys(m[0] for c in commands if (m := _RISKY.search(c)))),

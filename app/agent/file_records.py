@@ -11,6 +11,7 @@ from msgspec import structs
 
 from app.checkpoints.history import (
     DELTA,
+    GAP,
     SNAPSHOT,
     FileHistory,
     changes_of,
@@ -19,6 +20,7 @@ from app.checkpoints.history import (
 )
 from app.checkpoints.states import FileState
 from app.sessions.graph import REWIND, MessageGraph
+from app.sessions.prompts import CUT_OFF_RESULT, blocks_of, content_of
 from app.sessions.records import JsonObject, Record, new_record
 
 
@@ -28,6 +30,11 @@ def load_history(graph: MessageGraph) -> FileHistory:
     for here, record in enumerate(graph.records):
         if record.subtype == REWIND and record.uuid is not None:
             history.add_point(record.uuid, here)
+        if record.type == GAP:
+            history.add_gap(str(record.data.get("what") or ""), here)
+        elif record.tool_uses:
+            for command in cut_off_commands(graph, record):
+                history.add_gap(command, here)
         if record.type not in (SNAPSHOT, DELTA):
             continue
         data = record.data
@@ -37,6 +44,24 @@ def load_history(graph: MessageGraph) -> FileHistory:
         if record.type == SNAPSHOT and isinstance(message := data.get("messageId"), str):
             history.add_point(message, here)
     return history
+
+
+def cut_off_commands(graph: MessageGraph, record: Record) -> list[str]:
+    """The shell commands of a record that no process saw end: their results were made later."""
+    if b'"Bash"' not in record.raw or not any(_is_cut_off(graph, t) for t in record.tool_uses):
+        return []
+    return [
+        str(cast("JsonObject", block["input"]).get("command") or "")
+        for block in blocks_of(content_of(record.data))
+        if block.get("name") == "Bash"
+        and isinstance(block.get("input"), dict)
+        and _is_cut_off(graph, str(block.get("id")))
+    ]
+
+
+def _is_cut_off(graph: MessageGraph, tool_id: str) -> bool:
+    results = [graph.records[here].raw for here in graph.results.get(tool_id, ())]
+    return all(b'"toolUseResult"' not in raw and CUT_OFF_RESULT.encode() in raw for raw in results)
 
 
 def _folder_of(graph: MessageGraph, here: int, data: dict[str, object]) -> str:

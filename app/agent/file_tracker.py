@@ -21,7 +21,7 @@ from app.agent.conversation import Conversation
 from app.agent.file_records import load_history
 from app.agent.tools.base import CALL, ToolFailure
 from app.checkpoints.blobs import BlobStore
-from app.checkpoints.history import Change, FileHistory, delta_data, snapshot_data
+from app.checkpoints.history import Change, FileHistory, delta_data, gap_data, snapshot_data
 from app.checkpoints.states import FileState, open_file
 from app.checkpoints.watch import FolderWatch
 from app.clock import Clock, timestamp
@@ -109,12 +109,11 @@ class FileTracker:
         async with self._shell:
             message, call = self._message, CALL.get()
             why = await asyncio.to_thread(watch.before)
-            self._say(why)
             try:
                 yield
             finally:
                 found = () if why else await asyncio.to_thread(watch.after)
-                self._say(watch.gap)
+                self._note_gap(message, command, why or watch.gap)
                 self.record(
                     *(
                         Change(
@@ -131,11 +130,19 @@ class FileTracker:
                     call=call,
                 )
 
-    def _say(self, sentence: str) -> None:
-        """Tell once what of the shell's changes is not kept."""
-        if sentence and sentence not in self._told:
-            self._told.add(sentence)
-            self._tell(sentence, "info")
+    def _note_gap(self, message: str, command: str, reason: str) -> None:
+        """Write down that it is not known what a command changed, and tell it once."""
+        if not reason:
+            return
+        if reason not in self._told:
+            self._told.add(reason)
+            self._tell(reason, "info")
+        conversation = self._conversation
+        now = timestamp(self._clock.now())
+        session_id = conversation.session_id
+        data = gap_data(message, command, reason, session_id=session_id, timestamp=now)
+        conversation.append(new_record(data))
+        self.history.add_gap(command, conversation.view.length - 1)
 
     def record(self, *changes: Change, call: str = "", then: Sequence[Record] = ()) -> None:
         """Write what changed to the transcript in one go, with `then` the rewind that did it.

@@ -18,6 +18,8 @@ from app.checkpoints.states import ABSENT, FileState, Kind
 
 SNAPSHOT: Final = "file-history-snapshot"
 DELTA: Final = "file-history-delta"
+GAP: Final = "file-history-gap"
+"""Our record of a command of which it is not known what it changed."""
 MOST_CHECKPOINTS: Final = 100
 """Messages whose changes can be taken back; older ones leave first (spec/checkpoints.md)."""
 
@@ -67,6 +69,7 @@ class FileHistory:
         self._points: dict[str, int] = {}
         self._horizon: tuple[int, int] = (0, -1)
         self._versions: dict[str, int] = {}
+        self._gaps: list[tuple[int, str]] = []
 
     def add_point(self, uuid: str, position: int) -> None:
         """Let this message be gone back to; of several places the first one counts."""
@@ -77,6 +80,16 @@ class FileHistory:
         self.changes.append(change)
         self._versions[change.path] = self.version(change.path) + 1
         self.add_point(change.message, change.position)
+
+    def add_gap(self, command: str, position: int) -> None:
+        """Note a command of which it is not known what it changed."""
+        self._gaps.append((position, command))
+
+    def gaps_since(self, uuid: str) -> tuple[str, ...]:
+        """The commands since this message of which it is not known what they changed."""
+        start = self._points[uuid]
+        found = [command for position, command in self._gaps if position >= start]
+        return tuple(dict.fromkeys(found))
 
     def version(self, path: str) -> int:
         """How often this path has changed."""
@@ -250,6 +263,20 @@ def delta_data(
         "what": change.what,
     }
     return data | ({"madeFolders": list(change.folders)} if change.folders else {})
+
+
+def gap_data(
+    message: str, command: str, reason: str, *, session_id: str, timestamp: str
+) -> JsonObject:
+    """The record of a command whose changes are not kept, and why."""
+    return {
+        "type": GAP,
+        "snapshotMessageId": message,
+        "what": command,
+        "reason": reason,
+        "timestamp": timestamp,
+        "sessionId": session_id,
+    }
 
 
 def _state_data(state: FileState) -> JsonObject:

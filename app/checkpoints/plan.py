@@ -74,6 +74,8 @@ class Plan(Struct, frozen=True):
     steps: tuple[Step, ...] = ()
     links: tuple[str, ...] = ()
     """Symbolic links, or paths through one: never written through, left as they are."""
+    untracked: tuple[str, ...] = ()
+    """Commands since then of which it is not known what they changed."""
 
     @property
     def by_shell(self) -> tuple[Step, ...]:

@@ -6,6 +6,8 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from msgspec import structs
+
 from app.checkpoints.blobs import BlobMissing, BlobStore
 from app.checkpoints.history import Change, FileHistory
 from app.checkpoints.plan import NOT_FOUND, Plan, Problem, RewindError, Step
@@ -31,7 +33,8 @@ def make_plan(
         path: (changes, changes[-1].left or known.get(path))
         for path, changes in history.since(message).items()
     }
-    return _plan(message, changed, store, roots)
+    plan = _plan(message, changed, store, roots)
+    return structs.replace(plan, untracked=history.gaps_since(message))
 
 
 def undo_plan(history: FileHistory, store: BlobStore, rewind: str, roots: Sequence[Path]) -> Plan:

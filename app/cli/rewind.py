@@ -122,7 +122,6 @@ class _Session:
         if not error and not flags.dry_run:
             done = await self._rewinder.rewind(message, "files", part)
         if as_json:
-            undo = "" if done is None else done.uuid
             print_json(
                 _document(
                     selection.steps,
@@ -131,7 +130,8 @@ class _Session:
                     conflicts=self._names(stays),
                     links=[self._name(path) for path in part.plan.links],
                     shell=self._names(part.plan.by_shell),
-                    undo=undo,
+                    undo="" if done is None else done.uuid,
+                    untracked=part.plan.untracked,
                     root=self._root,
                 )
             )
@@ -174,6 +174,8 @@ class _Session:
             )
         for path in part.plan.links:
             note(f"Skipped, because it is a symbolic link: {self._name(path)}.")
+        for command in part.plan.untracked:
+            note(f"Not known what this command changed: {plain_line(command)}")
         left = [] if part.with_shell else self._names(part.plan.by_shell)
         if left:
             note(f"Left as shell commands left it: {', '.join(left)}. --shell rewinds that too.")
@@ -228,6 +230,7 @@ def _document(
     links: list[str] | None = None,
     shell: list[str] | None = None,
     undo: str = "",
+    untracked: tuple[str, ...] = (),
     root: Path = Path("/"),
 ) -> JsonObject:
     return {
@@ -240,6 +243,7 @@ def _document(
         "conflicts": conflicts or [],
         "undo": undo or None,
         "shell_changes": shell or [],
+        "untracked_commands": [plain_line(command) for command in untracked],
         "changes": [
             {
                 "path": plain_line(shown_path(step.path, root)),

@@ -28,6 +28,9 @@ CONTENTS = st.sampled_from(
 MODES = st.sampled_from([0o644, 0o600, 0o755])
 
 
+Tree = dict[str, tuple[int, bytes]]
+
+
 class Rewinds(RuleBasedStateMachine):
     """The model: what every file held at every prompt, and who has changed it since."""
 
@@ -38,11 +41,15 @@ class Rewinds(RuleBasedStateMachine):
         self.session = GoingBack(self.folder / "project", self.folder / "data")
         self.root = self.session.root
         (self.root / "theirs").write_bytes(b"nobody touches this")
-        self.points: list[tuple[str, dict[str, tuple[int, bytes]]]] = []
+        self.points: list[tuple[str, Tree]] = []
         self.ours: list[set[str]] = []
         """For each point the files that the model has written since."""
         self.shells: list[set[str]] = []
         self.hands: list[set[str]] = []
+        self.left: Tree = {}
+        """What whoever is tracked left last, of every file; missing where nothing is there."""
+        self.rewinds: list[tuple[Tree, set[str]]] = []
+        """Rewinds that stand: what was there before, and the files they changed."""
         self.prompt()
 
     def teardown(self) -> None:
@@ -55,11 +62,15 @@ class Rewinds(RuleBasedStateMachine):
             not folder.is_file() for folder in path.parents if folder != self.root
         )
 
-    def _mark(self, sets: list[set[str]], before: dict[str, tuple[int, bytes]]) -> None:
+    def _mark(self, sets: list[set[str]], before: Tree) -> set[str]:
         after = self.session.tree()
         changed = {n for n in before.keys() | after.keys() if before.get(n) != after.get(n)}
         for names in sets:
             names.update(changed)
+        if sets is not self.hands:
+            self.left = {n: w for n, w in self.left.items() if n not in changed}
+            self.left |= {name: after[name] for name in changed if name in after}
+        return changed
 
     @rule()
     def prompt(self) -> None:
@@ -72,6 +83,7 @@ class Rewinds(RuleBasedStateMachine):
     def the_model_writes(self, name: str, content: bytes) -> None:
         if self._fits(name):
             self.session.write(name, content)
+            self.left[name] = self.session.tree()[name]
             for names in self.ours:
                 names.add(name)
 
@@ -113,24 +125,28 @@ class Rewinds(RuleBasedStateMachine):
         chosen = data.draw(st.integers(0, len(self.points) - 1))
         before = self.session.tree()
         try:
-            self.session.files(self.points[chosen][0], with_shell=with_shell)
+            done = self.session.files(self.points[chosen][0], with_shell=with_shell)
         except RewindError:
             assert self.session.tree() == before
             return
         self._check(chosen, before, with_shell=with_shell)
-        self._rewound(before)
+        self._nothing_of_others_is_lost(before)
+        changed = self._mark(self.ours, before)
+        if done.uuid:
+            self.rewinds.append((before, changed))
 
     @rule(data=st.data(), with_shell=st.booleans())
     def files_are_forced_back(self, data: st.DataObject, with_shell: bool) -> None:
         chosen = data.draw(st.integers(0, len(self.points) - 1))
         before = self.session.tree()
         try:
-            self.session.files(self.points[chosen][0], with_shell=with_shell, force=True)
+            done = self.session.files(self.points[chosen][0], with_shell=with_shell, force=True)
         except RewindError:
             assert self.session.tree() == before
             return
         self._check(chosen, before, with_shell=with_shell)
-        self.session.undo()
+        if done.uuid:
+            self.session.undo()
         assert self.session.tree() == before
 
     @rule()
@@ -140,15 +156,23 @@ class Rewinds(RuleBasedStateMachine):
             self.session.undo()
         except RewindError:
             assert self.session.tree() == before
-        else:
-            self._rewound(before)
-
-    def _rewound(self, before: dict[str, tuple[int, bytes]]) -> None:
+            return
+        then, changed = self.rewinds.pop()
+        now = self.session.tree()
+        for name in now.keys() | before.keys() | then.keys():
+            assert now.get(name) == (then if name in changed else before).get(name), name
+        self._nothing_of_others_is_lost(before)
         self._mark(self.ours, before)
 
-    def _check(
-        self, chosen: int, before: dict[str, tuple[int, bytes]], *, with_shell: bool
-    ) -> None:
+    def _nothing_of_others_is_lost(self, before: Tree) -> None:
+        """Without force, what the person changed last is as the person left it."""
+        now = self.session.tree()
+        tracked = self.ours[0] | self.shells[0]
+        for name in tracked & self.hands[0]:
+            if _bytes(before, name) != _bytes(self.left, name):
+                assert _bytes(now, name) == _bytes(before, name), name
+
+    def _check(self, chosen: int, before: Tree, *, with_shell: bool) -> None:
         """What only the model wrote is as it was; what nobody of ours touched is as it is."""
         then, now = self.points[chosen][1], self.session.tree()
         ours, shells, hands = self.ours[chosen], self.shells[chosen], self.hands[chosen]
@@ -188,7 +212,7 @@ class Rewinds(RuleBasedStateMachine):
         (self.root / name).replace(self.root / other)
 
 
-def _bytes(tree: dict[str, tuple[int, bytes]], name: str) -> bytes | None:
+def _bytes(tree: Tree, name: str) -> bytes | None:
     return tree[name][1] if name in tree else None
 
 

@@ -12,7 +12,9 @@ from app.checkpoints.blobs import BlobStore
 from app.checkpoints.planning import make_plan
 from app.checkpoints.states import state_of
 from app.sessions.codec import parse_transcript
+from app.sessions.foreign.adopt import adopt
 from app.sessions.graph import MessageGraph
+from app.sessions.prompts import CUT_OFF_RESULT
 from app.sessions.records import Record, new_record
 from tests.unit.sessions.real_files import EXPECTED, NO_TRANSCRIPTS, TRANSCRIPTS
 
@@ -139,3 +141,67 @@ def test_real_histories_are_read_and_forked(name: str) -> None:
     for uuid, new in renamed.items():
         before = {path: c[0].blob for path, c in history.since(uuid).items()}
         assert {path: c[0].blob for path, c in again.since(new).items()} == before
+
+
+def called(uuid: str, tool_id: str, command: str) -> Record:
+    block = {"type": "tool_use", "id": tool_id, "name": "Bash", "input": {"command": command}}
+    message = {"role": "assistant", "id": uuid, "content": [block]}
+    return new_record({"type": "assistant", "uuid": uuid, "parentUuid": "p1", "message": message})
+
+
+def answered(tool_id: str, content: str, **more: Any) -> Record:
+    block = {"type": "tool_result", "tool_use_id": tool_id, "content": content}
+    message = {"role": "user", "content": [block]}
+    uuid = f"r-{tool_id}"
+    return new_record(
+        {"type": "user", "uuid": uuid, "parentUuid": "p1", "message": message, **more}
+    )
+
+
+def test_commands_whose_changes_nobody_saw_are_told(tmp_path: Path) -> None:
+    gap = {"type": "file-history-gap", "snapshotMessageId": "p1", "what": "make", "reason": "large"}
+    graph = MessageGraph(
+        [
+            snapshot("p0", {}),
+            called("a0", "t0", "before"),
+            snapshot("p1", {}),
+            prompt("p1", tmp_path),
+            called("a1", "t1", "killed"),
+            called("a2", "t2", "made a result later"),
+            called("a3", "t3", "ended"),
+            called("a4", "t4", "was never run"),
+            new_record(gap),
+            answered("t2", CUT_OFF_RESULT),
+            answered("t3", CUT_OFF_RESULT, toolUseResult={"stdout": "", "interrupted": False}),
+            answered("t4", "The call was too long."),
+        ]
+    )
+    history = load_history(graph)
+    assert history.gaps_since("p1") == ("killed", "made a result later", "make")
+    plan = make_plan(history, BlobStore(tmp_path / "x"), "p1", (tmp_path,))
+    assert plan.untracked == ("killed", "made a result later", "make")
+
+
+def test_an_imported_history_cannot_pass_for_our_own(tmp_path: Path) -> None:
+    mine = tmp_path / "mine.txt"
+    mine.write_bytes(b"mine")
+    ours = delta("p1", str(mine), None).data | {
+        "by": "tool",
+        "left": {"kind": "file", "sha256": state_of(str(mine)).sha256, "size": 4},
+        "madeFolders": [str(tmp_path)],
+    }
+    records = [snapshot("p1", {}), prompt("p1", tmp_path), new_record(ours)]
+    own = make_plan(load_history(MessageGraph(records)), BlobStore(tmp_path), "p1", (tmp_path,))
+    assert [step.problem for step in own.steps] == [""]
+
+    adopted = adopt(records, session_id="s", new_uuid=iter(["new"] * 9).__next__)
+    history = load_history(MessageGraph(adopted))
+    (uuid,) = history.restorable()
+    (step,) = make_plan(history, BlobStore(tmp_path), uuid, (tmp_path,)).steps
+    assert (step.problem, step.writers, step.folders) == ("unknown", ("unknown",), ())
+
+
+@pytest.mark.parametrize("path", ["\udcff\ud800x", "a\0b", "", 7, None, ["a"]])
+def test_a_path_that_no_file_has_is_left_out(tmp_path: Path, path: Any) -> None:
+    graph = MessageGraph([prompt("p1", tmp_path), delta("p1", path, None)])
+    assert load_history(graph).changes == []
