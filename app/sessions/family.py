@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import msgspec
 from msgspec.structs import replace
 
-from app.sessions.lanes import children_of, straight_on
-from app.sessions.outline import Node, Outline
+from app.sessions.lanes import above, children_of, straight_on
+from app.sessions.outline import Node, Outline, cut_circles
 from app.sessions.records import Record
 
 LABEL = "label"
@@ -45,9 +45,16 @@ class Family(msgspec.Struct, frozen=True):
         return {node.uuid: node for node in self.nodes}
 
     def records(self, node: Node) -> list[Record]:
-        """The records of a node's turn, in the session that holds it."""
+        """The messages of a node's turn in the session that holds it, its own first; of a fork's
+        first line those of that session's last turn.
+        """
         member = self.members.get(node.session_id)
-        return [] if member is None else member.outline.records(node.own)
+        if member is None:
+            return []
+        outline = member.outline
+        if node.kind != "fork":
+            return outline.records(node.own)
+        return [] if outline.last is None else outline.records(outline.nodes[outline.last].uuid)
 
     def first_records(self, node: Node) -> list[Record]:
         """The same where they were said first: a fork's copies were not paid for again."""
@@ -62,9 +69,9 @@ class _Place(msgspec.Struct):
 
 
 def joined(first: Member, others: Iterable[Member] = ()) -> Family:
-    """One tree of a session and its relatives; each node once."""
+    """One forest of a session and its relatives: each node once, whatever their files claim."""
     members = {each.session_id: each for each in (first, *others)}
-    rename = _names(members.values())
+    rename = _names(list(members.values()))
     if len(members) == 1 and not first.outline.sources:
         nodes = tuple(first.outline.nodes.values())
         return Family(nodes, members, _labels([first], rename), {})
@@ -91,27 +98,61 @@ def joined(first: Member, others: Iterable[Member] = ()) -> Family:
     )
 
 
+def with_turn(family: Family, own: Member) -> Family:
+    """The same tree with the last turn of one of its members as it is now (`outline.grown`)."""
+    last = own.outline.last
+    turn = None if last is None else own.outline.nodes[last]
+    nodes = family.nodes if turn is None else tuple(_counted(node, turn) for node in family.nodes)
+    return replace(family, nodes=nodes, members={**family.members, own.session_id: own})
+
+
+def _counted(node: Node, turn: Node) -> Node:
+    if node.own != turn.own or node.session_id != turn.session_id:
+        return node
+    return replace(node, tools=turn.tools, recaps=turn.recaps)
+
+
 def _is_copied(place: _Place) -> bool:
     return place.node.uuid in place.member.outline.sources
 
 
-def _names(members: Iterable[Member]) -> Callable[[str], str]:
-    """What a record is called where it was said first, by its uuid in any session."""
-    source = {
-        uuid: copied
-        for member in members
-        for uuid, (_, copied) in member.outline.sources.items()
-        if copied != uuid
-    }
+def _names(members: Sequence[Member]) -> Callable[[str], str]:
+    """What a record is called where it was said first, by its uuid in any session.
 
-    def rename(uuid: str) -> str:
-        passed: set[str] = set()
-        while uuid in source and uuid not in passed:
-            passed.add(uuid)
-            uuid = source[uuid]
-        return uuid
+    Records that claim to be copies of each other keep their names, and so does each but the first
+    of those that one session claims to have copied from the same one.
+    """
+    sources: dict[str, str | None] = {}
+    for member in members:
+        for uuid, (_, source) in member.outline.sources.items():
+            sources[uuid] = source if source != uuid else None
+    names: dict[str, str] = {}
+    for start, copied in sources.items():
+        passed: dict[str, None] = {}
+        end, further = start, copied
+        while further is not None and end not in names and end not in passed:
+            passed[end] = None
+            end, further = further, sources.get(further)
+        way = list(passed)
+        if end in passed:
+            circle = way.index(end)
+            names.update((uuid, uuid) for uuid in way[circle:])
+            way = way[:circle]
+        names.update(dict.fromkeys(way, names.get(end, end)))
+    for member in members:
+        _tell_apart(member, names)
+    return lambda uuid: names.get(uuid, uuid)
 
-    return rename
+
+def _tell_apart(member: Member, names: dict[str, str]) -> None:
+    """Let no two nodes of a session have the same name."""
+    uuids = [node.uuid for node in member.outline.nodes.values()]
+    taken = {uuid for uuid in uuids if names.get(uuid, uuid) == uuid}
+    for uuid in uuids:
+        name = names.get(uuid, uuid)
+        if name != uuid and name in taken:
+            names[uuid] = uuid
+        taken.add(names.get(uuid, uuid))
 
 
 def _nodes(
@@ -120,24 +161,32 @@ def _nodes(
     origins: Mapping[str, _Place],
     rename: Callable[[str], str],
 ) -> list[Node]:
-    """Each node as its origin has it, marked by how it stands in the session that is looked at."""
+    """Each node as its origin has it, marked by how it stands in the session that is looked at.
+
+    What a node follows is told by another file than what that one follows, so that two files can
+    make a circle: its first node follows what it does in the file that holds it.
+    """
+
+    def parent_in(place: _Place) -> str | None:
+        parent = None if place.node.parent is None else rename(place.node.parent)
+        return parent if parent in places else None
+
+    parents = {name: parent_in(origin) for name, origin in origins.items()}
+    cut_circles(parents, lambda name: parent_in(places[name]))
     last = first.outline.last
     current = None if last is None else rename(first.outline.nodes[last].uuid)
     branch: set[str] = set()
     step = current
-    while step is not None and step not in branch and step in origins:
+    while step is not None:
         branch.add(step)
-        parent = origins[step].node.parent
-        step = None if parent is None else rename(parent)
+        step = parents[step]
     found: list[Node] = []
     for name, place in places.items():
-        node = origins[name].node
-        parent = None if node.parent is None else rename(node.parent)
         found.append(
             replace(
-                node,
+                origins[name].node,
                 uuid=name,
-                parent=parent if parent in places else None,
+                parent=parents[name],
                 tools=place.node.tools,
                 recaps=place.node.recaps,
                 on_branch=name in branch,
@@ -154,20 +203,19 @@ def _with_forks(
 ) -> list[Node]:
     """The nodes, those of another session behind a node that says which one it is."""
     holder = {node.uuid: node.session_id for node in nodes}
+    taken = set(holder)
     found: list[Node] = []
     heads: dict[tuple[str, str], Node] = {}
     seen: set[str] = set()
     for node in nodes:
         seen.add(node.session_id)
-        above = node.parent
-        if above is None or node.session_id in (first.session_id, holder[above]):
+        before = node.parent
+        if before is None or node.session_id in (first.session_id, holder[before]):
             found.append(node)
             continue
-        key = node.session_id, above
+        key = node.session_id, before
         if key not in heads:
-            taken = any(session == node.session_id for session, _ in heads)
-            uuid = f"{node.session_id}:{above}" if taken else node.session_id
-            heads[key] = _head(members[node.session_id], uuid, above, on_branch=node.on_branch)
+            heads[key] = _head(members[node.session_id], before, taken, on_branch=node.on_branch)
             found.append(heads[key])
         elif node.on_branch:
             found[found.index(heads[key])] = heads[key] = replace(heads[key], on_branch=True)
@@ -175,15 +223,22 @@ def _with_forks(
     for member in members.values():
         last = member.outline.last
         if member.session_id not in seen and last is not None and member is not first:
-            above = rename(member.outline.nodes[last].uuid)
-            found.append(_head(member, member.session_id, above, on_branch=False))
+            before = rename(member.outline.nodes[last].uuid)
+            found.append(_head(member, before, taken, on_branch=False))
     return found
 
 
-def _head(member: Member, uuid: str, above: str, *, on_branch: bool) -> Node:
+def _head(member: Member, before: str, taken: set[str], *, on_branch: bool) -> Node:
+    """The first line of a session, behind the node that it hangs on; no other node has its name."""
+    uuid = member.session_id
+    if uuid in taken:
+        uuid = f"{uuid}:{before}"
+    while uuid in taken:
+        uuid += ":"
+    taken.add(uuid)
     return Node(
         uuid=uuid,
-        parent=above,
+        parent=before,
         kind="fork",
         text=member.title,
         on_branch=on_branch,
@@ -215,10 +270,12 @@ def branch_end(family: Family, node: Node) -> tuple[Member, int | None]:
         return member, outline.view.leaf
     below = children_of(outline.nodes.values())
     position = outline.view.graph.position
-    uuid = node.own
-    while (after := straight_on(below.get(uuid, []))) is not None:
-        uuid = after.uuid
-    here = position[uuid]
+    here = position[node.own]
+    while here != outline.last:
+        after = straight_on(outline.nodes[here], below)
+        if after is None:
+            break
+        here = position[after.uuid]
     return member, outline.view.leaf if here == outline.last else outline.turns[here][-1]
 
 
@@ -228,7 +285,7 @@ def way_to(nodes: Mapping[str, Node], node: Node) -> list[Node]:
     here: Node | None = node
     while here is not None:
         way.append(here)
-        here = nodes.get(here.parent or "")
+        here = above(here, nodes)
     return way[::-1]
 
 

@@ -1,7 +1,8 @@
 """The order and the lanes in which a tree of nodes is drawn, a line a node.
 
 The branch in use runs straight on in the first lane. A side branch stands in a lane of its own
-directly behind the node where it leaves; its lane is free again when it has ended.
+directly behind the node where it leaves; its lane is free again when it has ended. Further roots
+are side branches of a beginning that is not drawn, before the root that goes straight on.
 """
 
 from __future__ import annotations
@@ -60,38 +61,47 @@ class Row(msgspec.Struct, frozen=True, gc=False):
 def layout(
     nodes: Sequence[Node], folded: Collection[str] = (), below: Children | None = None
 ) -> list[Row]:
-    """The lines of a tree; a node whose parent is not among them begins a tree of its own.
+    """The lines of a forest; a node whose parent is not among them is a root.
 
     `folded` are the first nodes of side branches of which only these are shown; `below` are the
     `children_of` the nodes where they are known.
     """
     below = children_of(nodes) if below is None else below
     rows: list[Row] = []
-    none: tuple[bool, ...] = ()
-    waiting: list[tuple[Node, int, Lead, tuple[bool, ...]]] = [
-        (node, 0, "", none) for node in reversed(below.get(None, ()))
-    ]
+    waiting: list[_Waiting] = []
+    _branch_off(waiting, None, below, 0, ())
     while waiting:
         node, lane, lead, bars = waiting.pop()
         if lead and node.uuid in folded:
             rows.append(Row(node, lane, lead, bars, 0, _count(node, below)))
             continue
         after = below.get(node.uuid)
-        while after is not None and len(after) == 1 and after[0].kind != "fork":
+        while (
+            after is not None and len(after) == 1 and after[0].kind != "fork" and not node.current
+        ):
             rows.append(Row(node, lane, lead, bars))
             node, lead = after[0], ""
             after = below.get(node.uuid)
-        after = after or ()
-        straight = straight_on(after)
-        sides = [each for each in after if each is not straight]
-        rows.append(Row(node, lane, lead, bars, len(sides)))
-        if straight is not None:
-            waiting.append((straight, lane, "", bars))
-        for place, side in enumerate(reversed(sides)):
-            goes_on = straight is not None or place > 0
-            inner = (*bars, goes_on) if len(bars) < MOST_LANES else bars
-            waiting.append((side, lane + 1, "fork" if side.kind == "fork" else "side", inner))
+        rows.append(Row(node, lane, lead, bars, _branch_off(waiting, node, below, lane, bars)))
     return rows
+
+
+_Waiting: TypeAlias = tuple[Node, int, Lead, tuple[bool, ...]]
+
+
+def _branch_off(
+    waiting: list[_Waiting], node: Node | None, below: Children, lane: int, bars: tuple[bool, ...]
+) -> int:
+    """Let what is behind a node, or the roots, be drawn next; returns how many stand beside."""
+    straight = straight_on(node, below)
+    sides = side_branches(node, below)
+    if straight is not None:
+        waiting.append((straight, lane, "", bars))
+    for place, side in enumerate(reversed(sides)):
+        goes_on = straight is not None or place > 0
+        inner = (*bars, goes_on) if len(bars) < MOST_LANES else bars
+        waiting.append((side, lane + 1, "fork" if side.kind == "fork" else "side", inner))
+    return len(sides)
 
 
 def children_of(nodes: Iterable[Node]) -> Children:
@@ -104,15 +114,33 @@ def children_of(nodes: Iterable[Node]) -> Children:
     return {above: tuple(after) for above, after in below.items()}
 
 
-def straight_on(after: Sequence[Node]) -> Node | None:
-    """Of the nodes behind another the one in the same lane: on the branch in use, or the newest.
+def straight_on(node: Node | None, below: Children) -> Node | None:
+    """Of the nodes behind another, or of the roots, the one in the same lane: on the branch in use,
+    or the newest.
 
-    Other sessions always stand beside, unless the branch in use leads through one.
+    Other sessions always stand beside, unless the branch in use leads through one. What was said
+    behind the leaf in use and left again stands beside too, but for a rewind that ends there.
     """
-    for node in after:
-        if node.on_branch:
-            return node
-    return next((node for node in reversed(after) if node.kind != "fork"), None)
+    after = below.get(None if node is None else node.uuid, ())
+    for each in after:
+        if each.on_branch:
+            return each
+    if node is not None and node.current:
+        ends = (each for each in after if each.kind == "restore" and each.uuid not in below)
+        return next(ends, None)
+    return next((each for each in reversed(after) if each.kind != "fork"), None)
+
+
+def side_branches(node: Node | None, below: Children) -> list[Node]:
+    """The nodes behind another, or the roots, that do not go straight on."""
+    straight = straight_on(node, below)
+    after = below.get(None if node is None else node.uuid, ())
+    return [each for each in after if each is not straight]
+
+
+def above(node: Node, by_uuid: Mapping[str, Node]) -> Node | None:
+    """The node before another one."""
+    return None if node.parent is None else by_uuid.get(node.parent)
 
 
 def _count(node: Node, below: Children) -> int:
@@ -139,18 +167,18 @@ def only(nodes: Sequence[Node], is_kept: Callable[[Node], bool]) -> list[Node]:
     shown: list[Node] = []
     for node in nodes:
         if node.uuid in kept:
-            above = _kept_above(node, by_uuid, kept, nearest)
-            shown.append(msgspec.structs.replace(node, parent=above))
+            before = _kept_above(node, by_uuid, kept, nearest)
+            shown.append(msgspec.structs.replace(node, parent=before))
     return shown
 
 
 def _keep_forks(node: Node, by_uuid: dict[str, Node], kept: set[str]) -> None:
     """Keep the fork that a kept node is behind, with nothing kept between the two."""
-    above = by_uuid.get(node.parent or "")
-    while above is not None and above.uuid not in kept:
-        if above.kind == "fork":
-            kept.add(above.uuid)
-        above = by_uuid.get(above.parent or "")
+    before = above(node, by_uuid)
+    while before is not None and before.uuid not in kept:
+        if before.kind == "fork":
+            kept.add(before.uuid)
+        before = above(before, by_uuid)
 
 
 def _kept_above(
@@ -163,8 +191,8 @@ def _kept_above(
             found = nearest[found]
             break
         passed.append(found)
-        above = by_uuid.get(found)
-        found = None if above is None else above.parent
+        before = by_uuid.get(found)
+        found = None if before is None else before.parent
     nearest.update(dict.fromkeys(passed, found))
     return found
 

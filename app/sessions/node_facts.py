@@ -15,6 +15,7 @@ from app.sessions.family import Family, parted, way_to
 from app.sessions.graph import MessageGraph
 from app.sessions.outline import Node
 from app.sessions.records import JsonObject, Record
+from app.sessions.summary import moment_at
 
 _CHANGES = (b'"structuredPatch"', b'"create"')
 """One of these is in every result that tells of a changed file (transcripts.md, a5)."""
@@ -58,6 +59,23 @@ def facts_of(family: Family, node: Node, price: Price) -> Facts:
     turn = family.records(node)
     cost = price(MessageGraph(family.first_records(node)))
     return Facts(node.tools, tuple(_changes(turn)), cost)
+
+
+def tools_in_words(count: int | str) -> str:
+    """`1 tool`, `9 tools`."""
+    return f"{count} tool{'' if count == 1 else 's'}"
+
+
+def changes_in_words(added: int | str, removed: int | str) -> str:
+    """`+41 −2`; a side without lines is left out."""
+    parts = [f"+{added}" if added or not removed else "", f"−{removed}" if removed else ""]
+    return " ".join(part for part in parts if part)
+
+
+def moment_in_words(timestamp: str | None) -> str:
+    """`2026-11-02 09:00` in local time; empty for what is no time."""
+    moment = moment_at(timestamp)
+    return "" if moment is None else f"{moment.astimezone():%Y-%m-%d %H:%M}"
 
 
 def changes_files(family: Family, node: Node) -> bool:
@@ -135,28 +153,34 @@ class Comparison(msgspec.Struct, frozen=True):
 
 
 FilesAt = Callable[[str, str], Mapping[str, bytes | None] | None]
-"""The files as they were at a record: session and uuid to path and bytes, None for no file; None
-where they are not known."""
+"""The files as they were right after a record: session and uuid to path and bytes, None for no
+file; None where they are not known."""
 
 
 def compare(family: Family, first: Node, second: Node, files_at: FilesAt) -> Comparison:
-    """How two nodes of a family differ, in what was said and in the files."""
+    """How two nodes of a family differ, in what was said and in the files after their turns."""
     nodes = family.by_uuid()
     one, other = way_to(nodes, first), way_to(nodes, second)
     common = parted(one, other)
-    before = files_at(first.session_id, first.own)
-    after = files_at(second.session_id, second.own)
+    before, after = _files_after(family, first, files_at), _files_after(family, second, files_at)
     files: tuple[FileDifference, ...] | None = None
     if before is not None and after is not None:
         files = tuple(differences(before, after))
     return Comparison(
         first=first,
         second=second,
-        shared=one[common - 1] if common else None,
+        shared=next((node for node in reversed(one[:common]) if node.kind != "fork"), None),
         only_first=tuple(one[common:]),
         only_second=tuple(other[common:]),
         files=files,
     )
+
+
+def _files_after(
+    family: Family, node: Node, files_at: FilesAt
+) -> Mapping[str, bytes | None] | None:
+    turn = family.records(node)
+    return files_at(node.session_id, turn[-1].uuid or "") if turn else None
 
 
 def differences(

@@ -8,8 +8,8 @@ turn. Nothing is decoded but prompts and what stands between the messages, so th
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
-from typing import Literal, TypeAlias, cast
+from collections.abc import Callable, Mapping
+from typing import Literal, TypeAlias, TypeVar, cast
 
 import msgspec
 
@@ -33,6 +33,8 @@ _ASIDE = frozenset({"isMeta", "isCompactSummary", "origin"})
 """Keys of a user record that may make it something else than a prompt (transcripts.md, a5)."""
 _UNKNOWN = -2
 _NONE = -1
+
+K = TypeVar("K")
 
 
 class Node(msgspec.Struct, frozen=True, gc=False):
@@ -118,6 +120,37 @@ def outline(view: GraphView, session_id: str = "") -> Outline:
     return Outline(view, nodes, turns, sources, None if last == _NONE else last)
 
 
+def grown(before: Outline, view: GraphView) -> Outline | None:
+    """The outline of a session whose last turn went on, from the one before; costs what was added.
+
+    None where more has changed than that turn: a node came, or the leaf is in another turn.
+    """
+    graph, last = view.graph, before.last
+    if last is None or graph is not before.view.graph or graph.is_sidechain_file:
+        return None
+    turn, tools, recaps = dict.fromkeys(before.turns[last]), 0, 0
+    for here in range(before.view.length, view.length):
+        record = graph.records[here]
+        if not record.in_chain or record.sidechain:
+            continue
+        if graph.position.get(record.parent or "") not in turn or _is_node(record):
+            return None
+        turn[here] = None
+        tools += len(record.tool_uses)
+        recaps += record.subtype == RECAP
+    if view.leaf not in turn:
+        return None
+    node = before.nodes[last]
+    node = msgspec.structs.replace(node, tools=node.tools + tools, recaps=node.recaps + recaps)
+    nodes, turns = {**before.nodes, last: node}, {**before.turns, last: tuple(turn)}
+    return Outline(view, nodes, turns, before.sources, last)
+
+
+def _is_node(record: Record) -> bool:
+    may_be = record.type in _NODE_TYPES and not record.tool_results
+    return may_be and _node_data(record) is not None
+
+
 def _node_data(record: Record) -> JsonObject | None:
     """The decoded record of a node, None when it is none."""
     if record.type == "user":
@@ -170,9 +203,9 @@ def _compaction(data: JsonObject) -> str:
     metadata = data.get("compactMetadata")
     fields = cast("JsonObject", metadata) if isinstance(metadata, dict) else {}
     before, after = fields.get("preTokens"), fields.get("postTokens")
-    if isinstance(before, int) and isinstance(after, int):
+    if isinstance(before, int) and before > 0 and isinstance(after, int):
         return f"compact {before} tokens to {after}"
-    return f"compact {before} tokens" if isinstance(before, int) else "compact"
+    return f"compact {before} tokens" if isinstance(before, int) and before > 0 else "compact"
 
 
 def _source(data: JsonObject) -> tuple[str, str] | None:
@@ -185,11 +218,12 @@ def _source(data: JsonObject) -> tuple[str, str] | None:
 def _parents(view: GraphView) -> list[int | None]:
     """The record before each one; what goes on behind a compaction's kept messages follows it."""
     graph, length = view.graph, view.length
-    position, above = graph.position, list[int | None]()
+    position, above, ahead = graph.position, list[int | None](), False
     for here, record in enumerate(graph.records[:length]):
         parent = position.get(record.parent or "")
         if parent is None or parent >= here or record.is_boundary:
             parent = graph.parent(here) if graph.is_current(here) else None
+            ahead = ahead or (parent is not None and parent > here)
         elif position.get(record.uuid or "") != here:
             parent = None
         above.append(parent if parent is not None and parent < length else None)
@@ -198,7 +232,31 @@ def _parents(view: GraphView) -> list[int | None]:
             for here in range(kept.boundary + 1, length):
                 if above[here] == kept.chain[-1] and _goes_on(graph.records[here]):
                     above[here] = kept.boundary
+    if ahead:  # without a parent that stands behind its child there is no circle
+        parents = dict(enumerate(above))
+        cut_circles(parents, lambda _: None)
+        above = list(parents.values())
     return above
+
+
+def cut_circles(parents: dict[K, K | None], instead: Callable[[K], K | None]) -> None:
+    """Make a forest of links: the first key of every circle gets the parent that `instead` gives
+    it, where that leads to a root and not back to itself, else none.
+    """
+    rank = {key: place for place, key in enumerate(parents)}
+    settled: set[K] = set()
+    for start in rank:
+        path: dict[K, None] = {}
+        here: K | None = start
+        while here is not None and here not in settled and here not in path:
+            path[here] = None
+            here = parents[here]
+        if here is not None and here in path:
+            way = list(path)
+            first = min(way[way.index(here) :], key=rank.__getitem__)
+            other = instead(first)
+            parents[first] = other if other in settled else None
+        settled.update(path)
 
 
 def _goes_on(record: Record) -> bool:

@@ -29,7 +29,7 @@ from widgets.keys import hint
 from widgets.looks import glyphs_of
 from widgets.notices import NoticeRows
 from widgets.tree.line import TreeLine
-from widgets.tree.model import Filter, TreeModel
+from widgets.tree.model import Filter, TreeModel, normalised
 from widgets.tree.preview import BlockPane, facts_block, preview_blocks
 from widgets.tree.rows import AROUND, Cell, Line, cut_cells, line_cells
 from widgets.tree.tree_list import TreeList
@@ -42,7 +42,7 @@ WIDE = 100
 REDRAWN = 0.1
 """Seconds between two drawings of what is found in the background."""
 GROWN = 0.5
-"""Seconds between two readings of a session that grows."""
+"""Seconds between two looks at a session that grows."""
 WORDS: dict[Filter, str] = {
     "all": "all",
     "prompts": "prompts only",
@@ -149,18 +149,20 @@ class TreeView(Follow, Screen[TreeChoice | None]):
         self._draw()
 
     async def press(self, action: str) -> None:
-        """A key was pressed; what was typed before it counts first."""
+        """A key was pressed; what was typed before it counts first. It waits for the tree to be
+        there, and for no reading after that.
+        """
         if not self.is_current:
             return
         self._follow_line()
-        if action not in AT_ONCE and self._reader is not None:
-            with contextlib.suppress(WorkerError):  # the tree that the key before asked for
+        if action not in AT_ONCE and not self._is_read and self._reader is not None:
+            with contextlib.suppress(WorkerError):
                 await self._reader.wait()
         await self.run_action(action)
 
     def _follow_line(self) -> None:
         """Seek what stands in the line now."""
-        if self._asked == "search" and self.line.value.strip().casefold() != self._model.sought:
+        if self._asked == "search" and normalised(self.line.value) != self._model.sought:
             self._model.seek(self.line.value, self._start)
             self._draw()
 
@@ -210,14 +212,25 @@ class TreeView(Follow, Screen[TreeChoice | None]):
         return self._model.labels.get(node.uuid, "")
 
     def _session_changed(self, session: Session) -> None:
-        """Something was said meanwhile; a session that grows is read again now and then."""
+        """Something was said meanwhile; a session that grows is looked at now and then."""
         if self._session is not None and session.view is not self._session.view and not self._grows:
             self._grows = True
             self.set_timer(GROWN, self._grown)
 
     def _grown(self) -> None:
         self._grows = False
-        self._read_again()
+        self.run_worker(self._follow_growth(), group="growth", exclusive=True)
+
+    async def _follow_growth(self) -> None:
+        """Show what the last turn came to; only a new line makes the tree be read again."""
+        session = self._desk.session
+        if not self._is_read or not await self._desk.follow():
+            self._read_again()
+            return
+        self._session = session
+        self._model.recount(self._desk.family)
+        self.list.refresh()
+        self._look_soon()
 
     def _find_marks(self) -> None:
         nodes = self._desk.family.nodes
@@ -289,6 +302,7 @@ class TreeView(Follow, Screen[TreeChoice | None]):
             chosen=index == self._model.cursor,
             marked=row.node.uuid == self._compared,
             cannot_restore=self._marks and self._desk.cannot_restore(row.node),
+            shell_files=self._desk.shell_files(row.node),
         )
         now, glyphs = self._controller.here.clock.now(), glyphs_of(self.app)
         return line_cells(line, width, now, self._signs, glyphs, marks=self._marks)
@@ -335,6 +349,7 @@ class TreeView(Follow, Screen[TreeChoice | None]):
             return f" {hint(self, 'tree.compare')} on another node, or esc lets go of the first"
         signs, kinds = self._signs, self._kinds
         legend = {
+            f"{signs.here} here: before the first prompt": self._model.is_at_beginning,
             f"{signs.mark} compacted": kinds & {"compact", "unavailable"},
             f"{signs.restore} rewound": kinds & {"restore"},
             f"{signs.fork}{signs.node} another session": kinds & {"fork"},

@@ -10,6 +10,7 @@ from rich.cells import cell_len, set_cell_size
 from app.plain_text import plain_line
 from app.sessions.glance import SessionSummary
 from app.sessions.search import Hit
+from widgets.cells import Cell
 from widgets.glyphs import Glyphs
 from widgets.words import ago_in_words, cost_in_words, tokens_in_words
 
@@ -24,9 +25,6 @@ MARGIN = 4
 SHORTEST_TITLE = 12
 SHARE = 0.45
 """Of the room beside the columns, what the title takes where the prompt stands beside it."""
-
-Cell = tuple[str, str]
-"""Text and the name of its colour in the palette; `hit` is what was sought."""
 
 _COLOURS = {
     "complete": "ok",

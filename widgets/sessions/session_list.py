@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from rich.segment import Segment
-from rich.style import Style
 from textual import events
 from textual.geometry import Size
 from textual.message import Message
@@ -15,8 +13,9 @@ from textual.strip import Strip
 
 from app.clock import Clock
 from app.plain_text import plain_line
+from widgets.cells import Cell, strip_of
 from widgets.looks import glyphs_of, palette_of
-from widgets.sessions.rows import MARGIN, WIDE, Cell, Row, head_cells, row_cells, text_cells
+from widgets.sessions.rows import MARGIN, WIDE, Row, head_cells, row_cells, text_cells
 
 LOW = 8
 """Lines below which a row has one line and the columns have no heads."""
@@ -146,17 +145,7 @@ class SessionList(ScrollView, can_focus=False):
         return f"  {plain_line(lines[line])}" if 0 <= line < len(lines) else ""
 
     def _drawn(self, cells: Sequence[Cell], *, raised: bool) -> Strip:
-        palette = palette_of(self.app)
-        ground = palette.raised if raised else palette.surface
-        segments = [
-            Segment(text, Style(color=palette.accent, bgcolor=ground, bold=True, underline=True))
-            if colour == "hit"
-            else Segment(text, Style(color=getattr(palette, colour), bgcolor=ground))
-            for text, colour in cells
-        ]
-        base = Style(color=palette.text, bgcolor=ground)
-        width = self.size.width
-        return Strip(segments).extend_cell_length(width, base).crop(0, width)
+        return strip_of(cells, palette_of(self.app), self.size.width, raised=raised)
 
     def on_click(self, event: events.Click) -> None:
         index = (event.y - self._head + self.scroll_offset.y) // self._height

@@ -5,12 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Literal, TypeAlias
 
+from msgspec.structs import replace
+
 from app.sessions.family import Family
-from app.sessions.lanes import Children, Row, children_of, layout, only, straight_on
+from app.sessions.lanes import Children, Row, above, children_of, layout, only, side_branches
 from app.sessions.outline import Node
 
 Filter: TypeAlias = Literal["all", "prompts", "files", "labelled"]
 FILTERS: tuple[Filter, ...] = ("all", "prompts", "files", "labelled")
+
+
+def normalised(text: str) -> str:
+    """A text as it is sought: case and the number of spaces make no difference."""
+    return " ".join(text.split()).casefold()
 
 
 class TreeModel:
@@ -18,7 +25,7 @@ class TreeModel:
 
     def __init__(self, changes_files: Callable[[Node], bool]) -> None:
         """`changes_files` says whether a node changed a file."""
-        self.rows: Sequence[Row] = ()
+        self.rows: list[Row] = []
         self.cursor = 0
         self.filter: Filter = "all"
         self.prompts = self.branches = self.deepest = 0
@@ -26,9 +33,13 @@ class TreeModel:
         self.sought = ""
         self._changes_files = changes_files
         self._all: dict[str, Node] = {}
+        self._end: Node | None = None
+        """The last node of the branch in use."""
         self._nodes: Sequence[Node] = ()
         """Those that the filter lets through."""
         self._below: Children = {}
+        self._is_old = False
+        """Whether some of them hold more now than these tell."""
         self._folded: set[str] = set()
         self._place: dict[str, int] = {}
         self._chosen = ""
@@ -48,6 +59,7 @@ class TreeModel:
     def show(self, family: Family) -> None:
         """Show a family; the first time the cursor goes to the last prompt of the branch in use."""
         self._all = family.by_uuid()
+        self._end = next((node for node in family.nodes if node.current), None)
         self.labels = family.labels
         self._texts = {}
         self._count()
@@ -55,32 +67,54 @@ class TreeModel:
             self._chosen = self._leaf()
         self._arrange()
 
+    def recount(self, family: Family) -> None:
+        """Show the same nodes, of which some hold more now."""
+        for node in family.nodes:
+            known = self._all[node.uuid]
+            if known is not node:
+                self._all[node.uuid], self._is_old = node, True
+                self._end = node if node.current else self._end
+                place = self._place.get(node.uuid)
+                if place is not None:
+                    row = self.rows[place]
+                    self.rows[place] = replace(row, node=replace(node, parent=row.node.parent))
+
+    @property
+    def is_at_beginning(self) -> bool:
+        """Whether the conversation stands before the first prompt, as a rewind may leave it."""
+        return bool(self._all) and self._end is None
+
     def _count(self) -> None:
         prompts = [node for node in self._all.values() if node.kind == "prompt"]
         followed: set[str] = set()
         for node in prompts:
-            above = self._all.get(node.parent or "")
-            while above is not None and above.kind != "prompt":
-                above = self._all.get(above.parent or "")
-            if above is not None:
-                followed.add(above.uuid)
-        self.prompts, self.branches = len(prompts), len(prompts) - len(followed)
+            before = self._prompt(above(node, self._all))
+            if before is not None:
+                followed.add(before.uuid)
+        end = self._prompt(self._end)
+        went_back = end is not None and end.uuid in followed
+        self.prompts, self.branches = len(prompts), len(prompts) - len(followed) + went_back
+
+    def _prompt(self, node: Node | None) -> Node | None:
+        """The node, or the nearest one before it, that is a prompt."""
+        while node is not None and node.kind != "prompt":
+            node = above(node, self._all)
+        return node
 
     def _leaf(self) -> str:
         """The last prompt of the branch in use, what stands at its end where it has none."""
-        end = next((node for node in self._all.values() if node.current), None)
-        here = end
-        while here is not None and here.kind != "prompt":
-            here = self._all.get(here.parent or "")
-        found = here or end or next(iter(self._all.values()), None)
+        found = self._prompt(self._end) or self._end or next(iter(self._all.values()), None)
         return found.uuid if found is not None else ""
 
     def _arrange(self) -> None:
+        self._gather()
+        self._lay_out()
+
+    def _gather(self) -> None:
         nodes = list(self._all.values())
         self._nodes = nodes if self.filter == "all" else only(nodes, self._is_kept)
         self._below = children_of(self._nodes)
-        self._order = None
-        self._lay_out()
+        self._order, self._is_old = None, False
 
     def _is_kept(self, node: Node) -> bool:
         if self.filter == "files":
@@ -90,13 +124,15 @@ class TreeModel:
         return node.kind == "prompt"
 
     def _lay_out(self) -> None:
+        if self._is_old:
+            self._gather()
         self.rows = layout(self._nodes, self._folded, self._below)
         self.deepest = max((row.lane for row in self.rows), default=0)
         self._place = {row.node.uuid: index for index, row in enumerate(self.rows)}
         here: str | None = self._chosen
         while here is not None and here not in self._place:
-            above = self._all.get(here)
-            here = None if above is None else above.parent
+            node = self._all.get(here)
+            here = None if node is None else node.parent
         self.cursor = self._place[here] if here is not None else 0
 
     # The cursor
@@ -113,7 +149,7 @@ class TreeModel:
         while here is not None:
             if here.uuid != uuid:
                 self._folded.discard(here.uuid)
-            here = self._all.get(here.parent or "")
+            here = above(here, self._all)
         self._chosen = uuid
         if len(self._folded) != folded:
             self._lay_out()
@@ -125,10 +161,12 @@ class TreeModel:
         self.go_to(self._leaf())
 
     def fork_point(self, step: int) -> None:
-        """Go to the next or previous line at which a branch leaves."""
+        """Go to the next or previous line at which a branch leaves; the first one is such a line
+        where there are several beginnings.
+        """
         index = self.cursor + step
         while 0 <= index < len(self.rows):
-            if self.rows[index].sides:
+            if self.rows[index].sides or (index == 0 and self.rows[0].lead):
                 self.choose(index)
                 return
             index += step
@@ -171,9 +209,7 @@ class TreeModel:
         row = self.rows[self.cursor]
         if not row.sides:
             return []
-        below = self._below.get(row.node.uuid, [])
-        straight = straight_on(below)
-        return [node.uuid for node in below if node is not straight]
+        return [node.uuid for node in side_branches(row.node, self._below)]
 
     def _head_here(self) -> str:
         """The first node of the side branch that the cursor is in, empty in the first lane."""
@@ -195,7 +231,7 @@ class TreeModel:
 
     def seek(self, text: str, start: str) -> None:
         """Go to the first node from `start` on that holds the text; empty: back to `start`."""
-        self.sought = " ".join(text.split()).casefold()
+        self.sought = normalised(text)
         self._move_to_hit(start, 1, include=True)
 
     def next_hit(self, step: int) -> None:
@@ -225,7 +261,7 @@ class TreeModel:
         text = self._texts.get(node.uuid)
         if text is None:
             label = self.labels.get(node.uuid, "")
-            text = " ".join(f"{node.text} {label}".split()).casefold()
+            text = normalised(f"{node.text} {label}")
             self._texts[node.uuid] = text
         return bool(self.sought) and self.sought in text
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from msgspec import Struct
@@ -9,24 +10,25 @@ from rich.cells import cell_len, set_cell_size
 
 from app.plain_text import plain_line
 from app.sessions.lanes import TEXT_CELLS, Row, Signs, drawn_lanes, lanes_for, sign_of
-from app.sessions.node_facts import Facts
+from app.sessions.node_facts import Facts, changes_in_words, tools_in_words
 from app.sessions.summary import moment_at
+from widgets.cells import Cell
 from widgets.glyphs import Glyphs
 from widgets.words import cost_in_words
 
-Cell = tuple[str, str]
-"""Text and the name of its colour in the palette; `hit` is what was sought."""
-
 SHOWN = 60
 """Cells of a prompt that beat the columns beside it (spec/ui.md, the contract)."""
-COLUMNS = (("cost", 6), ("tools", 8), ("files", 9), ("time", 5))
-"""Names and cells of the columns at the right; a long prompt takes the place of the first ones."""
+COLUMNS = (("cost", 6), ("tools", 9), ("files", 10), ("time", 5))
+"""Names and cells of the columns at the right; a long prompt takes the place of the first ones. A
+number that has no room is said with fewer digits, or not at all, and never cut."""
 GAP = 2
 MARGIN = 1
 LONGEST_TEXT = 400
 """Characters of a prompt that are looked at for one line."""
 LONGEST_LABEL = 24
 """Cells of a label."""
+LEAST_TEXT = 8
+"""Cells of text that a line keeps beside the sign of where the branch in use ends."""
 AROUND = 4
 """Cells of a line that are neither lanes nor text: the cursor, the sign, two spaces."""
 
@@ -39,6 +41,8 @@ class Line(Struct, frozen=True):
     row: Row
     facts: Facts | None = None
     """None while they are not known."""
+    shell_files: int = 0
+    """Files that shell commands changed."""
     label: str = ""
     sought: str = ""
     chosen: bool = False
@@ -61,7 +65,7 @@ def line_cells(
     ]
     room = width - sum(cell_len(text) for text, _ in cells) - MARGIN - (2 if marks else 0)
     text = _text(line)
-    tags = _tags(line, signs, glyphs, room - TEXT_CELLS)
+    tags = _tags(line, signs, glyphs, room, cell_len(text))
     room -= sum(cell_len(tag) for tag, _ in tags)
     columns = _columns(line, now, room - min(cell_len(text), SHOWN + 1))
     room -= sum(cell_len(column) for column, _ in columns)
@@ -84,24 +88,28 @@ def _text(line: Line) -> str:
     return text or "(picture)"
 
 
-def _tags(line: Line, signs: Signs, glyphs: Glyphs, room: int) -> list[Cell]:
-    """What stands right behind the text, as far as the text keeps its room."""
+def _tags(line: Line, signs: Signs, glyphs: Glyphs, room: int, text: int) -> list[Cell]:
+    """What stands right behind a text of so many cells, as far as that keeps its room."""
+    least, room = room - min(text, LEAST_TEXT), room - min(text, TEXT_CELLS)
     label = cut_cells(plain_line(line.label), LONGEST_LABEL, glyphs.more)
     recaps = line.row.node.recaps
-    wanted: list[Cell] = []
+    tags: list[Cell] = []
     if line.row.node.current:
-        wanted.append((f"  {signs.here} here", "accent"))
+        for words, place in ((f"  {signs.here} here", room), (f"  {signs.here}", least)):
+            if not tags and cell_len(words) <= place:
+                tags.append((words, "accent"))
+                room -= cell_len(words)
+    wanted: list[Cell] = []
     if line.row.hidden:
         wanted.append((f"  {glyphs.folded} {line.row.hidden} more", "muted"))
     if label:
         wanted.append((f"  [{label}]", "tool"))
     if recaps:
         wanted.append(("  recap" if recaps == 1 else f"  {recaps} recaps", "muted"))
-    tags: list[Cell] = []
     for tag in wanted:
-        room -= cell_len(tag[0])
-        if room >= 0:
+        if cell_len(tag[0]) <= room:
             tags.append(tag)
+            room -= cell_len(tag[0])
     return tags
 
 
@@ -113,35 +121,49 @@ def _columns(line: Line, now: datetime, room: int) -> list[Cell]:
         room -= cells + GAP
         if room < 0:
             break
-        value, colour = values[name]
-        fitted = set_cell_size(value, cells) if cell_len(value) > cells else value
-        shown.append((" " * (GAP + cells - cell_len(fitted)) + fitted, colour))
+        ways, colour = values[name]
+        value = next((way for way in ways if cell_len(way) <= cells), "")
+        shown.append((" " * (GAP + cells - cell_len(value)) + value, colour))
     return shown[::-1]
 
 
-def _values(line: Line, now: datetime) -> dict[str, Cell]:
+def _values(line: Line, now: datetime) -> dict[str, tuple[Sequence[str], str]]:
+    """For each column the ways to say it, the most exact first, and its colour."""
     node, facts = line.row.node, line.facts
-    files = cost = ""
-    if facts is not None:
-        files = changes_in_words(facts.added, facts.removed) if facts.files else ""
-        cost = "" if facts.cost_usd == 0 else cost_in_words(facts.cost_usd)
+    files: Sequence[str] = ()
+    if facts is not None and facts.files:
+        both = zip(_shortened(facts.added), _shortened(facts.removed), strict=True)
+        files = [changes_in_words(added, removed) for added, removed in both]
+    elif line.shell_files:
+        files = [files_in_words(line.shell_files)]
+    cost = () if facts is None or facts.cost_usd == 0 else _costs(facts.cost_usd)
+    tools = [tools_in_words(count) for count in _shortened(node.tools)] if node.tools else ()
     return {
-        "time": (time_in_words(node.timestamp, now), "muted"),
-        "tools": (tools_in_words(node.tools) if node.tools else "", "muted"),
+        "time": ([time_in_words(node.timestamp, now)], "muted"),
+        "tools": (tools, "muted"),
         "files": (files, "ok"),
         "cost": (cost, "muted"),
     }
 
 
-def tools_in_words(count: int) -> str:
-    """`1 tool`, `9 tools`."""
-    return f"{count} tool{'' if count == 1 else 's'}"
+def _shortened(count: int) -> tuple[int | str, ...]:
+    """`12345`, `12.3k`, `12k`: ways to say a number, the most exact first."""
+    if count < 1_000:
+        return count, count, count
+    size, unit = (1_000, "k") if count < 999_500 else (1_000_000, "M")
+    return count, f"{count / size:.1f}{unit}", f"{count / size:.0f}{unit}"
 
 
-def changes_in_words(added: int, removed: int) -> str:
-    """`+41 −2`; a side without lines is left out."""
-    parts = [f"+{added}" if added or not removed else "", f"−{removed}" if removed else ""]
-    return " ".join(part for part in parts if part)
+def _costs(cost: float | None) -> tuple[str, ...]:
+    if cost is not None and cost < 0.01:
+        return ("<$0.01",)
+    whole = () if cost is None else tuple(f"${each}" for each in _shortened(round(cost)))
+    return cost_in_words(cost), *whole
+
+
+def files_in_words(count: int) -> str:
+    """`1 file`, `9 files`."""
+    return f"{count} file{'' if count == 1 else 's'}"
 
 
 def time_in_words(timestamp: str | None, now: datetime) -> str:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from rich.segment import Segment
-from rich.style import Style
 from textual import events
 from textual.geometry import Size
 from textual.message import Message
@@ -13,8 +11,8 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from app.plain_text import plain_line
+from widgets.cells import Cell, strip_of
 from widgets.looks import palette_of
-from widgets.tree.rows import Cell
 
 
 class TreeList(ScrollView, can_focus=False):
@@ -83,17 +81,7 @@ class TreeList(ScrollView, can_focus=False):
         return self._drawn(cells, raised=index == self._chosen)
 
     def _drawn(self, cells: Sequence[Cell], *, raised: bool) -> Strip:
-        palette = palette_of(self.app)
-        ground = palette.raised if raised else palette.surface
-        segments = [
-            Segment(text, Style(color=palette.accent, bgcolor=ground, bold=True, underline=True))
-            if colour == "hit"
-            else Segment(text, Style(color=getattr(palette, colour), bgcolor=ground))
-            for text, colour in cells
-        ]
-        width = self.size.width
-        base = Style(color=palette.text, bgcolor=ground)
-        return Strip(segments).extend_cell_length(width, base).crop(0, width)
+        return strip_of(cells, palette_of(self.app), self.size.width, raised=raised)
 
     def on_click(self, event: events.Click) -> None:
         index = event.y + self.scroll_offset.y
