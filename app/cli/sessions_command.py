@@ -49,7 +49,7 @@ def _look(here: Installation, action: str, arguments: Namespace) -> int:
     if action == "show":
         return show(transcript, as_json=as_json)
     if action == "tree":
-        return tree(transcript, as_json=as_json)
+        return tree(here, transcript, as_json=as_json)
     if action == "export":
         output = None if arguments.output is None else here.folder / Path(arguments.output)
         return export(transcript, arguments.format, output, force=arguments.force, as_json=as_json)

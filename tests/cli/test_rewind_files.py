@@ -205,3 +205,30 @@ async def test_a_rewind_that_was_cut_off_is_told_at_the_next_start(played: Playe
     assert played.files()["a.txt"] == "v2\n"
     assert not note.exists()
     await again.runtime.close()
+
+
+async def test_a_session_that_is_not_there_is_told_as_json_too(played: Played) -> None:
+    for session in ("no-id", "99999999-2222-4333-8444-555555555555"):
+        told = in_thread(lambda s=session: played.rewind("x", "--output-format", "json", session=s))
+        assert told.code == 1
+        assert told.json["can_rewind"] is False and session in told.json["error"]
+
+
+async def test_force_does_what_can_be_done_and_names_the_rest(played: Played) -> None:
+    _, second = played.prompts
+    for blob in (played.play.file.with_suffix("") / "file-history").iterdir():
+        blob.unlink()
+    plain = in_thread(lambda: played.rewind(second))
+    assert plain.code == 1 and "its saved bytes are gone" in plain.err
+    assert played.files() == {"a.txt": "v2\n", "sub/b.txt": "b\n"}
+    done = in_thread(lambda: played.rewind(second, "--force"))
+    assert done.code == 0
+    assert "Left as it is: a.txt" in done.err
+    assert played.files() == {"a.txt": "v2\n"}
+
+
+async def test_a_dry_run_says_who_wrote_what(played: Played) -> None:
+    (played.root / "a.txt").write_text("by hand\n")
+    done = in_thread(lambda: played.rewind(played.prompts[1], "--dry-run"))
+    assert "a.txt  (ours, someone else; changed by someone else" in done.out
+    assert "sub/b.txt  (ours)" in done.out

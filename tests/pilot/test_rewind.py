@@ -12,6 +12,7 @@ from textual.widgets import OptionList, Static
 from app.installation import Options
 from tests.fakes.provider import calls, reply
 from tests.pilot.stage import Window, window
+from widgets.ask.choices import ChoiceRow
 from widgets.screens.dialogs.diff import DiffScreen
 from widgets.screens.dialogs.rewind import RewindDialog
 from widgets.screens.tree import TreeScreen
@@ -245,3 +246,63 @@ async def test_what_came_before_is_summed_up(tmp_path: Path) -> None:
         await finished(shown)
         sent = str(shown.provider.requests[-1].messages)
         assert "All of before." in sent and "First." not in sent and "Second." in sent
+
+
+async def test_what_a_command_is_called_reaches_the_terminal_as_text(tmp_path: Path) -> None:
+    command = "true \x1b]0;pwn\x07 \x1b[31m \x9b5m; printf y > made.txt"
+    scripts = [calls(("Bash", {"command": command}, "t1")), reply("Done.", 2)]
+    async with window(tmp_path, *scripts, options=FREE) as shown:
+        await shown.send("run it")
+        await shown.until(lambda state: state.live.last and state.live.turn_id is None)
+        await finished(shown)
+        box = await dialog(shown)
+        (line,) = listed(box)
+        assert "made.txt" in line
+        assert all(letter.isprintable() for letter in line)
+
+
+async def test_without_a_checkpoint_files_are_not_said_to_go_back(tmp_path: Path) -> None:
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config" / "settings.toml").write_text("checkpoints = false\n")
+    async with worked(tmp_path) as shown:
+        before = shown.state.session.view
+        box = await dialog(shown)
+        await press(shown, "3")
+        assert shown.app.screen is box
+        assert "cannot go back: File rewinding is not enabled." in said(box, "states")
+        await press(shown, "escape")
+        assert shown.state.session.view is before
+        await dialog(shown)
+        await press(shown, "1")
+        assert shown.prompt.text == "change it"
+
+
+async def test_off_the_branch_there_is_nothing_to_sum_up(tmp_path: Path) -> None:
+    async with worked(tmp_path, reply("Other way.", 7)) as shown:
+        await dialog(shown)
+        await press(shown, "1")
+        shown.prompt.take("")
+        await shown.send("another way")
+        await finished(shown)
+        asked = len(shown.provider.requests)
+        box = await dialog(shown, "slash", *"change", "enter")
+        assert "0 prompts" not in said(box, "states")
+        assert "Summarise" not in str(box.query_one(ChoiceRow).render())
+        await press(shown, "4")
+        assert shown.app.screen is box and len(shown.provider.requests) == asked
+
+
+async def test_the_prompt_that_is_summed_up_from_returns(tmp_path: Path) -> None:
+    async with worked(tmp_path, reply("It was a dead end.", 11)) as shown:
+        await dialog(shown)
+        await press(shown, "4")
+        receipt = await shown.box("#receipt")
+        assert receipt.receipt.goes_back == "change it"
+        assert "goes back to before “change it”" in str(receipt.query(Static).first().content)
+        await press(shown, "1")
+        await finished(shown)
+        assert shown.prompt.text == "change it"
+        assert any("/undo takes that back" in n.text for n in shown.state.notices)
+        await press(shown, "f3", "u")
+        while "Second." not in str(shown.conversation.blocks):
+            await shown.pilot.pause()

@@ -31,13 +31,22 @@ def outlook(**more: Any) -> Outlook:
         view("src/日本語.py", 0, 12, then=ABSENT, blob=None),
         view("notes.md", 2, 2, writers=("tool", "someone"), problem="changed"),
         view("docs", 0, 0, problem="folder"),
-        view("build/out.js", 1, 90, writers=("shell",), command="npm run build", shell_only=True),
+        view(
+            "build/out.js",
+            1,
+            90,
+            writers=("shell",),
+            command="npm run \x1b[31mbuild",
+            shell_only=True,
+        ),
     )
     given = {
         "uuid": "u",
         "text": "also run the whole [bold]suite[/]",
         "timestamp": "2026-11-02T14:11:00Z",
         "undoes": False,
+        "on_branch": True,
+        "untracked": ("make -j8 everything",),
         "prompts": 6,
         "files": files,
         "plan": Plan("u", tuple(each.step for each in files), ("/w/current",)),

@@ -9,7 +9,10 @@ from textual.binding import Binding, BindingType
 from textual.widgets import Input
 
 from app.errors import ReverieError
-from app.tree_desk import TreeAction
+from app.rewind_desk import BUSY
+from app.sessions.outline import Node
+from app.state.model import Severity
+from app.tree_desk import ELSEWHERE, TreeAction
 from widgets.notices import NoticeRows
 from widgets.screens.compare import CompareScreen
 from widgets.screens.dialogs.help import HelpScreen, key_sections
@@ -196,12 +199,21 @@ class TreeScreen(TreeView):
         node = self._model.chosen
         if node is None:
             return
+        if action == "switch" and node.on_branch:
+            self._tell("You are on this branch already.")
+            self.dismiss(None)
+        elif refusal := self._refusal(action, node):
+            self._tell(refusal, "warning")
+        else:
+            self.dismiss(self._desk.choice(action, node))
+
+    def _refusal(self, action: TreeAction, node: Node) -> str:
+        """Why this cannot be done now; the tree stays where it is. Empty where it can."""
         if action in {"rewind", "files"} and node.kind not in {"prompt", "restore"}:
-            words = "Only a prompt or a rewind can be gone back to: choose one beside it."
-            self._tell(words)
-            return
-        stays = action == "switch" and node.on_branch and self._is_own(node)
-        self.dismiss(None if stays else self._desk.choice(action, node))
+            return "Only a prompt or a rewind can be gone back to: choose one beside it."
+        if self._controller.is_busy:
+            return BUSY
+        return ELSEWHERE if action in {"rewind", "files"} and not self._is_own(node) else ""
 
     async def action_undo(self) -> None:
         """Take the last rewind back."""
@@ -241,8 +253,8 @@ class TreeScreen(TreeView):
             await self._controller.writing.copy(text)
             self._tell(f"Copied {text}.")
 
-    def _tell(self, words: str) -> None:
-        self._controller.notice(words)
+    def _tell(self, words: str, severity: Severity = "info") -> None:
+        self._controller.notice(words, severity)
 
     def action_help(self) -> None:
         """Show every key of this screen."""

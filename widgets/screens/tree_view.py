@@ -7,7 +7,6 @@ import contextlib
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from rich.cells import cell_len
 from textual import events
 from textual.app import ComposeResult
 from textual.containers import Horizontal
@@ -23,15 +22,17 @@ from app.state import select
 from app.state.model import Session
 from app.tree_desk import TreeChoice, TreeDesk
 from widgets.ask.choices import CRAMPED
+from widgets.cells import Cell
 from widgets.follow import Follow
 from widgets.glyphs import ASCII
 from widgets.keys import hint
 from widgets.looks import glyphs_of
 from widgets.notices import NoticeRows
+from widgets.tree.around import fitting, foot, head
 from widgets.tree.line import TreeLine
 from widgets.tree.model import Filter, TreeModel, normalised
 from widgets.tree.preview import BlockPane, facts_block, preview_blocks
-from widgets.tree.rows import AROUND, Cell, Line, cut_cells, line_cells
+from widgets.tree.rows import AROUND, Line, cut_cells, line_cells
 from widgets.tree.tree_list import TreeList
 
 if TYPE_CHECKING:
@@ -332,21 +333,16 @@ class TreeView(Follow, Screen[TreeChoice | None]):
             counts.append(f"{hits} hit{'' if hits == 1 else 's'}")
         if self._seeks_relatives:
             counts.append(f"looking for forks{more}")
-        said = "   ".join(counts)
-        keys = f"{hint(self, 'tree.search')}  {hint(self, 'tree.filter')} "
-        around = cell_len(f" tree    {said}  {keys}")
-        title = cut_cells(title, self.size.width - around, more)
-        gap = self.size.width - around - cell_len(title)
-        end = f"{' ' * gap}  {keys}" if gap >= 0 else ""
-        name = Content.styled(" tree  ", "bold $r-accent")
-        return Content.assemble(name, title, Content.styled(f"  {said}{end}", "$r-muted"))
+        keys = f"{hint(self, 'tree.search')}  {hint(self, 'tree.filter')}"
+        return head(title, counts, keys, self.size.width, more)
 
     def _said(self) -> str:
         """What is asked in the line, else what the signs mean and what is marked."""
         if self._asked:
             return " search " if self._asked == "search" else " label "
         if self._compared:
-            return f" {hint(self, 'tree.compare')} on another node, or esc lets go of the first"
+            words = f" {hint(self, 'tree.compare')} on another node, or esc lets go of the first"
+            return cut_cells(words, self.size.width - 1, glyphs_of(self.app).more)
         signs, kinds = self._signs, self._kinds
         legend = {
             f"{signs.here} here: before the first prompt": self._model.is_at_beginning,
@@ -356,20 +352,16 @@ class TreeView(Follow, Screen[TreeChoice | None]):
             "+3 lanes that have no room": self._model.deepest > self._lanes,
             f"{glyphs_of(self.app).bad} files can no longer be restored": self._marks,
         }
-        return " " + "   ".join(words for words, is_there in legend.items() if is_there)
+        shown = [words for words, is_there in legend.items() if is_there]
+        return f" {fitting(shown, self.size.width - 2, '   ')}"
 
     def _foot(self) -> str:
+        width = self.size.width
         if self._asked:
             names = ("take", "next", "leave") if self._asked == "search" else ("take", "leave")
-            return " " + "  ".join(hint(self.line, f"tree_line.{name}") for name in names)
-        last = [hint(self, "tree.back"), hint(self, "tree.help")]
-        shown: list[str] = []
-        for name in READING if self._is_reading else FOOT:
-            words = [*shown, hint(self, f"tree.{name}")]
-            if cell_len("  ".join([*words, *last])) + 2 > self.size.width:
-                break
-            shown = words
-        return " " + "  ".join(word for word in [*shown, *last] if word)
+            return foot([hint(self.line, f"tree_line.{name}") for name in names], (), width)
+        keys = [hint(self, f"tree.{name}") for name in (READING if self._is_reading else FOOT)]
+        return foot(keys, [hint(self, "tree.back"), hint(self, "tree.help")], width)
 
     async def _find_facts(self, nodes: Sequence[Node]) -> None:
         if any(self._desk.known(node) is None for node in nodes):
@@ -390,7 +382,14 @@ class TreeView(Follow, Screen[TreeChoice | None]):
         if facts is not None:
             session = "" if self._is_own(node) else node.session_id[:8]
             gone = self._desk.cannot_restore(node)
-            told = facts_block(node, facts, self._label(node), session, cannot_restore=gone)
+            told = facts_block(
+                node,
+                facts,
+                self._label(node),
+                session,
+                shell_files=self._desk.shell_files(node),
+                cannot_restore=gone,
+            )
             blocks.insert(1, told)
         self._previewed = node, len(records)
         self.pane.show(blocks)

@@ -70,8 +70,8 @@ class TreeModel:
     def recount(self, family: Family) -> None:
         """Show the same nodes, of which some hold more now."""
         for node in family.nodes:
-            known = self._all[node.uuid]
-            if known is not node:
+            known = self._all.get(node.uuid)
+            if known is not None and known is not node:
                 self._all[node.uuid], self._is_old = node, True
                 self._end = node if node.current else self._end
                 place = self._place.get(node.uuid)

@@ -7,15 +7,21 @@ from datetime import datetime
 
 from app.plain_text import plain, plain_line
 from app.sessions.graph import open_view
-from app.sessions.node_facts import Comparison, Facts, FileDifference
+from app.sessions.node_facts import (
+    Comparison,
+    Facts,
+    FileDifference,
+    changes_in_words,
+    moment_in_words,
+    tools_in_words,
+)
 from app.sessions.outline import Node
 from app.sessions.records import Record
-from app.sessions.summary import moment_at
 from widgets.conversation.block_view import BlockView
 from widgets.conversation.blocks import Block, CardBlock, NoteBlock, PromptBlock
 from widgets.conversation.feed import Feed
 from widgets.conversation.line_map import LineMap
-from widgets.tree.rows import changes_in_words, time_in_words, tools_in_words
+from widgets.tree.rows import files_in_words, time_in_words
 from widgets.words import cost_in_words
 
 
@@ -71,21 +77,30 @@ def _said(node: Node) -> str:
 
 
 def facts_block(
-    node: Node, facts: Facts, label: str, session: str, *, cannot_restore: bool
+    node: Node,
+    facts: Facts,
+    label: str,
+    session: str,
+    *,
+    shell_files: int = 0,
+    cannot_restore: bool,
 ) -> NoteBlock:
     """What a node came to, in one sentence; `session` names it where it is another one."""
-    moment = moment_at(node.timestamp)
-    parts = [
-        f"{moment.astimezone():%Y-%m-%d %H:%M}" if moment else "",
+    numbers = [
+        moment_in_words(node.timestamp),
         tools_in_words(node.tools) if node.tools else "",
         cost_in_words(facts.cost_usd) if facts.cost_usd != 0 else "",
         changes_in_words(facts.added, facts.removed) if facts.files else "",
+        f"{files_in_words(shell_files)} by shell" if shell_files else "",
+    ]
+    words = [
         f"[{plain_line(label)}]" if label else "",
         f"in session {session}" if session else "",
         "its files can no longer be restored" if cannot_restore else "",
     ]
-    # What is told of one thing stays on one line where it can.
-    return NoteBlock(" · ".join(part.replace(" ", "\N{NO-BREAK SPACE}") for part in parts if part))
+    # A number and what it counts stay on one line; what may be longer than a line may not.
+    kept = [part.replace(" ", "\N{NO-BREAK SPACE}") for part in numbers]
+    return NoteBlock(" · ".join(part for part in (*kept, *words) if part))
 
 
 def comparison_blocks(found: Comparison, now: datetime) -> list[Block]:
@@ -97,11 +112,18 @@ def comparison_blocks(found: Comparison, now: datetime) -> list[Block]:
         blocks += [NoteBlock("Both go back to:", "accent"), _prompt(found.shared, now)]
     sides = (("first", found.only_first), ("second", found.only_second))
     for name, only in sides:
-        count = f"{len(only)} node{'' if len(only) == 1 else 's'}"
-        words = f"Only on the way to the {name}, {count}:" if only else f"Nothing but the {name}."
-        blocks.append(NoteBlock(words if only else f"The {name} is where they part.", "accent"))
+        blocks.append(NoteBlock(_way_in_words(name, only), "accent"))
         blocks += [_prompt(node, now) for node in only]
     return [*blocks, *_files(found.files)]
+
+
+def _way_in_words(name: str, only: Sequence[Node]) -> str:
+    if not only:
+        return f"The {name} is where they part."
+    count = sum(1 for node in only if node.kind != "fork")
+    if not count:
+        return f"The {name} is another session that goes on from there:"
+    return f"Only on the way to the {name}, {count} node{'' if count == 1 else 's'}:"
 
 
 def _prompt(node: Node, now: datetime) -> Block:
@@ -113,13 +135,13 @@ def _prompt(node: Node, now: datetime) -> Block:
 
 def _files(files: Sequence[FileDifference] | None) -> list[Block]:
     if files is None:
-        words = "The files are not known at both, so that they cannot be compared."
+        words = "The files are not known after both, so that they cannot be compared."
         return [NoteBlock(words, "warn")]
     if not files:
-        return [NoteBlock("The files are the same.", "accent")]
+        return [NoteBlock("The files are the same after both.", "accent")]
     count = f"{len(files)} file{'' if len(files) == 1 else 's'}"
     return [
-        NoteBlock(f"Files, from the first to the second, {count}:", "accent"),
+        NoteBlock(f"Files, from after the first to after the second, {count}:", "accent"),
         *map(_file, files),
     ]
 

@@ -77,6 +77,8 @@ class RewindDialog(ModalScreen[RewindAnswer | None]):
         Binding("d", "diff", "Diff", id="rewind.diff"),
         Binding("s", "shell", "Shell too", id="rewind.shell"),
         Binding("o", "overwrite", "Overwrite", id="rewind.overwrite"),
+        Binding("pageup", "page(-1)", "Scroll up", id="rewind.page_up", priority=True),
+        Binding("pagedown", "page(1)", "Scroll down", id="rewind.page_down", priority=True),
         Binding("escape", "cancel", "Cancel", id="rewind.cancel"),
         Binding("ctrl+c", "cancel", show=False, priority=True),
     ]
@@ -113,7 +115,7 @@ class RewindDialog(ModalScreen[RewindAnswer | None]):
         box.border_title = Content(f"{title}{', ' + at if at else ''}")  # pyright: ignore[reportAttributeAccessIssue] - the setter takes Content, so that nothing is parsed
         values = [choice.value for choice in self._choices]
         self._row.chosen = values.index(self._first) if self._first in values else 0
-        self.query_one(OptionList).focus()
+        self.query_one(OptionList).focus(scroll_visible=False)
         self._show()
 
     def on_resize(self, event: events.Resize) -> None:
@@ -167,7 +169,8 @@ class RewindDialog(ModalScreen[RewindAnswer | None]):
 
     def _files_words(self) -> str:
         if not self._touches_files:
-            return "stay as they are"
+            more = "; below is what 2 and 3 would do" if self._outlook.files else ""
+            return f"stay as they are{more}"
         if self._outlook.plan is None:
             return f"cannot go back: {self._outlook.why_not}"
         count = len(self._selected)
@@ -215,8 +218,10 @@ class RewindDialog(ModalScreen[RewindAnswer | None]):
         who = ", ".join(dict.fromkeys(WRITERS[w] for w in step.writers if w in WRITERS))
         if step.shell_only and step.command:
             who = f"while {cut(plain_line(' '.join(step.command.split())), 30)} ran"
-        goes = goes and self._touches_files
         words = step.action if goes else (WHY[step.problem] if step.problem else "kept")
+        if not self._touches_files:
+            words = f"would {words}" if goes else words
+            goes = False
         if step.problem and not goes and step.problem in FORCEABLE:
             words += ", kept"
         elif step.problem and goes:
@@ -276,6 +281,11 @@ class RewindDialog(ModalScreen[RewindAnswer | None]):
         files = self._outlook.files
         without = frozenset(row.step.path for row in files if row.step.path not in going)
         self.dismiss(RewindAnswer(self._chosen, self._with_shell, self._force, without))
+
+    def action_page(self, step: int) -> None:
+        """Scroll, where the terminal is too low for all of it."""
+        box = self.query_one("#rewind")
+        (box.scroll_page_down if step > 0 else box.scroll_page_up)(animate=False)
 
     def action_shell(self) -> None:
         """Put back what only shell commands changed too, or not."""
