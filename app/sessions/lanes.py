@@ -30,6 +30,7 @@ class Signs(msgspec.Struct, frozen=True):
     bar: str = "│ "
     blank: str = "  "
     side: str = "├─"
+    last: str = "╰─"
     fork: str = "╰┄"
     node: str = "○"
     on: str = "●"
@@ -39,7 +40,7 @@ class Signs(msgspec.Struct, frozen=True):
 
 
 UNICODE_SIGNS = Signs()
-ASCII_SIGNS = Signs("| ", "  ", "|-", "`.", "o", "*", "#", "@", "<")
+ASCII_SIGNS = Signs("| ", "  ", "|-", "`-", "`.", "o", "*", "#", "@", "<")
 
 
 class Row(msgspec.Struct, frozen=True, gc=False):
@@ -212,7 +213,9 @@ def drawn_lanes(row: Row, signs: Signs, most: int = MOST_LANES) -> str:
     if not row.lead:
         return "".join(signs.bar if each else signs.blank for each in row.bars)
     before = "".join(signs.bar if each else signs.blank for each in row.bars[:-1])
-    return before + (signs.fork if row.lead == "fork" else signs.side)
+    if row.lead == "fork":
+        return before + signs.fork
+    return before + (signs.side if row.bars[-1] else signs.last)
 
 
 def sign_of(node: Node, signs: Signs) -> str:

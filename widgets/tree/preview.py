@@ -86,20 +86,20 @@ def facts_block(
     cannot_restore: bool,
 ) -> NoteBlock:
     """What a node came to, in one sentence; `session` names it where it is another one."""
-    numbers = [
+    short = [
         moment_in_words(node.timestamp),
         tools_in_words(node.tools) if node.tools else "",
         cost_in_words(facts.cost_usd) if facts.cost_usd != 0 else "",
         changes_in_words(facts.added, facts.removed) if facts.files else "",
         f"{files_in_words(shell_files)} by shell" if shell_files else "",
+        f"in session {session}" if session else "",
     ]
     words = [
         f"[{plain_line(label)}]" if label else "",
-        f"in session {session}" if session else "",
         "its files can no longer be restored" if cannot_restore else "",
     ]
-    # A number and what it counts stay on one line; what may be longer than a line may not.
-    kept = [part.replace(" ", "\N{NO-BREAK SPACE}") for part in numbers]
+    # What is told of one thing stays on one line, unless it may be longer than one.
+    kept = [part.replace(" ", "\N{NO-BREAK SPACE}") for part in short]
     return NoteBlock(" · ".join(part for part in (*kept, *words) if part))
 
 

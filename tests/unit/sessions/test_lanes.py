@@ -4,6 +4,7 @@ import itertools
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from app.sessions.lanes import (
     ASCII_SIGNS,
@@ -88,8 +89,22 @@ def test_lanes_beyond_the_room_are_counted() -> None:
     assert capped == ["| | +7 j"]
 
 
-def test_several_roots_are_trees_of_their_own() -> None:
-    assert drawn(tree("a", "b<a", "c", "d<c", "e<gone", branch="cd")) == ["a", "b", "c", "d", "e"]
+def test_further_roots_are_side_branches_before_the_one_in_use() -> None:
+    nodes = tree("a", "b<a", "c", "d<c", "e<gone", branch="cd")
+    assert drawn(nodes) == ["|-a", "| b", "|-e", "c", "d"]
+    assert drawn(nodes, "a") == ["|-a", "|-e", "c", "d"]
+    assert drawn(tree("a", "b<a", "c")) == ["|-a", "| b", "c"]
+
+
+def test_what_was_left_again_behind_the_leaf_stands_beside() -> None:
+    a, b, c, d = tree("a", "b<a", "c<b", "d<c", branch="ab")
+    b = replace(b, current=True)
+    assert drawn([a, b, c, d]) == ["a", "b", "`-c", "  d"]
+    rewind = Node("r", "b", "restore", "r")
+    assert drawn([a, b, rewind]) == ["a", "b", "r"]
+    assert drawn([a, b, c, d, rewind]) == ["a", "b", "|-c", "| d", "r"]
+    further = Node("r", "d", "restore", "r")
+    assert drawn([a, b, c, d, further]) == ["a", "b", "`-c", "  d", "  r"]
 
 
 def test_what_is_filtered_out_leaves_its_followers_to_the_node_before() -> None:
@@ -104,11 +119,12 @@ def forests(draw: st.DrawFn) -> list[Node]:
     count = draw(st.integers(1, 40))
     parents: list[int | None] = [None]
     parents += [draw(st.none() | st.integers(0, here - 1)) for here in range(1, count)]
-    leaf: int | None = draw(st.integers(0, count - 1))
+    leaf = draw(st.none() | st.integers(0, count - 1))
     branch: set[int] = set()
-    while leaf is not None:
-        branch.add(leaf)
-        leaf = parents[leaf]
+    step = leaf
+    while step is not None:
+        branch.add(step)
+        step = parents[step]
     kinds = draw(st.lists(st.sampled_from(["prompt", "fork"]), min_size=count, max_size=count))
     return [
         Node(
@@ -117,6 +133,7 @@ def forests(draw: st.DrawFn) -> list[Node]:
             "fork" if kinds[here] == "fork" else "prompt",
             "x",
             on_branch=here in branch,
+            current=here == leaf,
         )
         for here, above in enumerate(parents)
     ]
@@ -150,10 +167,7 @@ def test_a_bar_leads_to_the_next_node_of_its_lane_or_that_leaves_it(nodes: list[
             behind = (r for r in rows[index + 1 :] if r.lane <= lane or _leaves(r, lane))
             follower = next(behind, None)
             leads_on = follower is not None and (
-                _leaves(follower, lane)
-                or (
-                    follower.lane == lane and not follower.lead and follower.node.parent is not None
-                )
+                _leaves(follower, lane) or (follower.lane == lane and not follower.lead)
             )
             assert goes_on == leads_on
 

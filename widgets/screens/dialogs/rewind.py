@@ -145,6 +145,8 @@ class RewindDialog(ModalScreen[RewindAnswer | None]):
         names += [*(["overwrite"] if self._conflicts else []), "cancel"]
         words = "  ".join(hint(self, f"rewind.{name}") for name in names)
         self.query_one("#rewind-foot", Static).update(Content.styled(words, "$r-muted"))
+        # The list scrolls to its chosen row, and a low box with it: the choices come first.
+        self.call_after_refresh(self.query_one("#rewind").scroll_home, animate=False)
 
     def _states(self) -> Content:
         chosen, count = self._chosen, self._outlook.prompts
