@@ -7,7 +7,6 @@ import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -36,7 +35,7 @@ from app.checkpoints.watch import FolderWatch
 from app.config import Loaded, Settings
 from app.credentials import Credentials
 from app.errors import StorageError
-from app.git import git_branch, git_root
+from app.git import git_branch, git_root, tracked_files
 from app.installation import Installation, Options, model_name, small_model_of
 from app.models.client import AnthropicProvider
 from app.models.local import LocalProvider
@@ -272,8 +271,14 @@ def _tracker(
         return None
     store = store_of(files.file)
     baseline = here.places.project(here.folder) / BASELINE
-    watch = FolderWatch(here.root, baseline, store, partial(list_files, most=MOST_FILES))
+    watch = FolderWatch(here.root, baseline, store, _watched)
     return FileTracker(conversation, store, here.clock, watch, hooks.tell, files.source)
+
+
+def _watched(root: Path) -> list[bytes] | None:
+    """The files of a project that commands may change: not ignored, or tracked by git anyway."""
+    listed = list_files(root, MOST_FILES)
+    return None if listed is None else [*{*listed, *tracked_files(root)}]
 
 
 def make_caller(

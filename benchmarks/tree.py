@@ -1,4 +1,6 @@
-"""The tree of a session of 10 000 prompts and 200 branches: opened, moved in, previewed."""
+"""The tree of a session of 10 000 prompts and 200 branches: opened, moved in, previewed, and moved
+in while a turn runs tools.
+"""
 
 from __future__ import annotations
 
@@ -26,6 +28,8 @@ from widgets.screens.tree import TreeScreen
 PROMPTS, BRANCHES = 10_000, 200
 KEYS = ("up", "down", "pageup", "pagedown", "up", "up", "left", "right")
 ROUNDS = 15
+GROWTH = 0.05
+"""Seconds between two records of the turn that runs while the cursor moves."""
 
 
 class _Writer:
@@ -102,8 +106,10 @@ async def _until(holds: Any) -> None:
 
 
 async def times(prompts: int = PROMPTS, branches: int = BRANCHES) -> dict[str, list[float]]:
-    """Milliseconds: to the first lines, from a key to its line, from a key to its preview."""
-    found: dict[str, list[float]] = {"open": [], "key": [], "preview": []}
+    """Milliseconds: to the first lines, from a key to its line, to its preview, and to its line
+    while the session grows.
+    """
+    found: dict[str, list[float]] = {"open": [], "key": [], "preview": [], "growing": []}
     with tempfile.TemporaryDirectory(prefix="reverie-benchmark-") as name:
         places = Places(Path(name) / "config", Path(name) / "data", Path(name) / "logs")
         folder = Path(name) / "project"
@@ -121,10 +127,11 @@ async def times(prompts: int = PROMPTS, branches: int = BRANCHES) -> dict[str, l
             await pilot.pause(0.5)
             for _ in range(5):
                 await _once(app, pilot, found)
+            await _while_growing(app, pilot, found)
     return found
 
 
-async def _once(app: ReverieApp, pilot: Any, found: dict[str, list[float]]) -> None:
+def _screen(app: ReverieApp) -> TreeScreen:
     controller = app.controller
     desk = TreeDesk(
         controller.here,
@@ -132,13 +139,29 @@ async def _once(app: ReverieApp, pilot: Any, found: dict[str, list[float]]) -> N
         lambda: controller.state.session,
         lambda: controller._need_runtime().conversation,
     )
-    screen = TreeScreen(controller, desk)
+    return TreeScreen(controller, desk)
+
+
+async def _once(app: ReverieApp, pilot: Any, found: dict[str, list[float]]) -> None:
+    screen = _screen(app)
     began = time.perf_counter()
     await app.push_screen(screen)
     await _until(lambda: screen._model.rows and "Prompt" in screen.list.render_line(0).text)
     found["open"].append((time.perf_counter() - began) * 1_000)
     await app.workers.wait_for_complete()
     await pilot.pause(0.3)
+    lines = _drawn_lines(screen)
+    for key in KEYS * ROUNDS:
+        began = time.perf_counter()
+        found["key"].append(await _press(app, screen, key, lines))
+        await _until(lambda: screen._previewed and screen._previewed[0] is screen._model.chosen)
+        found["preview"].append((time.perf_counter() - began) * 1_000)
+        await pilot.pause(0.01)
+    await pilot.press("escape")
+
+
+def _drawn_lines(screen: TreeScreen) -> list[int]:
+    """A list that the number of every line that is drawn comes into."""
     lines: list[int] = []
     render = screen.list.render_line
 
@@ -147,16 +170,45 @@ async def _once(app: ReverieApp, pilot: Any, found: dict[str, list[float]]) -> N
         return render(y)
 
     screen.list.render_line = noted
+    return lines
+
+
+async def _press(app: ReverieApp, screen: TreeScreen, key: str, lines: list[int]) -> float:
+    """Milliseconds from a key to the line that it goes to."""
+    lines.clear()
+    began = time.perf_counter()
+    app.post_message(events.Key(key, None))
+    await _until(lambda: screen._model.cursor - screen.list.scroll_offset.y in lines)
+    return (time.perf_counter() - began) * 1_000
+
+
+async def _while_growing(app: ReverieApp, pilot: Any, found: dict[str, list[float]]) -> None:
+    screen = _screen(app)
+    await app.push_screen(screen)
+    await _until(lambda: screen._is_read)
+    await app.workers.wait_for_complete()
+    growth = asyncio.create_task(_grow(app))
+    lines = _drawn_lines(screen)
     for key in KEYS * ROUNDS:
-        lines.clear()
-        began = time.perf_counter()
-        app.post_message(events.Key(key, None))
-        await _until(lambda: screen._model.cursor - screen.list.scroll_offset.y in lines)
-        found["key"].append((time.perf_counter() - began) * 1_000)
-        await _until(lambda: screen._previewed and screen._previewed[0] is screen._model.chosen)
-        found["preview"].append((time.perf_counter() - began) * 1_000)
-        await pilot.pause(0.01)
+        found["growing"].append(await _press(app, screen, key, lines))
+        await pilot.pause(0.03)
+    growth.cancel()
     await pilot.press("escape")
+
+
+async def _grow(app: ReverieApp) -> None:
+    """Append call after call to the last turn, with a prompt between them now and then."""
+    conversation = app.controller._need_runtime().conversation
+    envelope = conversation.envelope
+    for number in range(10_000):
+        call = {"type": "tool_use", "id": f"g{number}", "name": "Bash", "input": {"command": "ls"}}
+        message = {"id": f"msg_g{number}", "role": "assistant", "content": [call]}
+        record = envelope.assistant(conversation.leaf, message, request_id=None)
+        if number % 40 == 39:
+            text, leaf = f"Prompt {number} while the tree is open", conversation.leaf
+            record = envelope.prompt(leaf, text, prompt_id="p", permission_mode="default")
+        conversation.append(record)
+        await asyncio.sleep(GROWTH)
 
 
 def measure() -> list[Figure]:
@@ -164,10 +216,15 @@ def measure() -> list[Figure]:
     found = asyncio.run(times())
     size = f"{PROMPTS} prompts, {BRANCHES} branches, {6 * PROMPTS} records"
     keys = f"median {median(found['key']):.1f} ms"
+    growing = f"median {median(found['growing']):.1f} ms, {1 / GROWTH:.0f} records a second"
     shown = f"median {median(found['preview']):.1f} ms, from the key on"
     return [
         Figure("tree: opened", median(found["open"]), "ms", 300, size),
         Figure("tree: cursor key, p95", p95(found["key"]), "ms", 30, keys),
+        Figure(
+            "tree: cursor key while a turn runs, p95", p95(found["growing"]), "ms", 100, growing
+        ),
+        Figure("tree: cursor key while a turn runs, worst", max(found["growing"]), "ms", 200),
         Figure("tree: preview, p95", p95(found["preview"]), "ms", 50, shown),
     ]
 

@@ -168,7 +168,7 @@ class Rewinder:
         if selection.conflicts:
             names = ", ".join(step.path for step in selection.conflicts)
             raise RewindError(FAILED + names)
-        if not selection.steps and leaf == self._conversation.view.leaf:
+        if not selection.steps and leaf == self._conversation.view.leaf and not undoes:
             return Rewound("", mode)
         record, told = await self._record(graph, message, mode, leaf, selection, undoes)
         left: tuple[str, ...] = ()

@@ -142,6 +142,13 @@ class FileHistory:
         horizon = self.horizon
         return [change for change in self.changes if change.position > horizon]
 
+    def is_tracked(self, path: str, state: FileState) -> bool:
+        """Whether a path was left so by a tool or a command, or was so before all of them."""
+        changes = [change for change in self.changes if change.path == path]
+        states = [change.left for change in changes if change.by != "rewind"]
+        states += [change.before for change in changes[:1]]
+        return any(each is not None and each.same_bytes(state) for each in states)
+
     def blobs(self) -> set[str]:
         """The blobs that going back may need."""
         return {change.blob for change in self.live() if change.blob}

@@ -86,6 +86,9 @@ def take_back(pending: Pending) -> tuple[str, ...]:
         for move in reversed(pending.moves)
         if not _take_back(move)
     ]
+    for move in pending.moves:  # now that each folder is back where it was
+        if move.staged is not None:
+            _unlink(move.staged)
     for folder in reversed(pending.folders):
         with contextlib.suppress(OSError), folder_of(folder) as (parent, name):
             os.rmdir(name, dir_fd=parent)
@@ -93,8 +96,6 @@ def take_back(pending: Pending) -> tuple[str, ...]:
 
 
 def _take_back(move: Move) -> bool:
-    if move.staged is not None:
-        _unlink(move.staged)
     try:
         with folder_of(move.path) as (folder, name):
             aside = os.path.basename(move.aside or "")  # noqa: PTH119

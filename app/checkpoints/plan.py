@@ -106,6 +106,12 @@ def select(plan: Plan, *, with_shell: bool, force: bool) -> Selection:
             steps.append(step)
         elif step.problem == "beneath" and any(str(p) in going for p in Path(step.path).parents):
             steps.append(structs.replace(step, now=ABSENT))
+    files = {step.path for step in steps if step.then.kind == "file"}
+    steps = [
+        step
+        for step in steps
+        if step.then.kind != "file" or not any(str(p) in files for p in Path(step.path).parents)
+    ]
     taken = {step.path for step in steps}
     left = [step for step in wanted if step.path not in taken]
     return Selection(tuple(sorted(steps, key=lambda step: step.path)), tuple(left))

@@ -30,7 +30,7 @@ def make_plan(
         raise RewindError(NOT_FOUND)
     known = lefts or {}
     changed = {
-        path: (changes, changes[-1].left or known.get(path))
+        path: (changes, _left(history, changes) or known.get(path))
         for path, changes in history.since(message).items()
     }
     plan = _plan(message, changed, store, roots)
@@ -44,8 +44,24 @@ def undo_plan(history: FileHistory, store: BlobStore, rewind: str, roots: Sequen
     """
     if not history.knows(rewind):
         raise RewindError(NOT_FOUND)
-    own = [change for change in history.changes if change.message == rewind]
-    return _plan(rewind, {change.path: ([change], change.left) for change in own}, store, roots)
+    changed: dict[str, tuple[list[Change], FileState | None]] = {}
+    for path, changes in history.since(rewind).items():
+        for own in (change for change in changes if change.message == rewind):
+            last = changes[-1].left
+            stands = own.left is not None and last is not None and last.same_bytes(own.left)
+            changed[path] = ([own], own.left if stands else FileState("other"))
+    return _plan(rewind, changed, store, roots)
+
+
+def _left(history: FileHistory, changes: list[Change]) -> FileState | None:
+    """What was left at a path, by us as far as is known; `other` for what cannot be ours.
+
+    A rewind may have put back what somebody else had written: that is still not ours.
+    """
+    last = changes[-1]
+    if last.by != "rewind" or last.left is None or last.left.kind != "file":
+        return last.left
+    return last.left if history.is_tracked(last.path, last.left) else FileState("other")
 
 
 def _plan(

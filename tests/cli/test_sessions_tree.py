@@ -1,10 +1,27 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import TypeAlias
 
+import pytest
+
+from app.cli.sessions.tree import tree
+from app.cli.transcript import read_transcript
+from app.installation import Installation
 from app.paths import Places
 from tests.cli.runner import TRANSCRIPTS, Cli
 from tests.fakes.sessions import Made, session_id
+from tests.pilot.trees import edit
+from tests.unit.sessions.real_files import EXPECTED, NO_TRANSCRIPTS
+
+Capture: TypeAlias = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Installation:
+    places = Places(tmp_path / "config", tmp_path / "data", tmp_path / "logs")
+    return Installation(places, tmp_path, {"HOME": str(tmp_path)})
 
 
 def keep(cli: Cli, made: Made) -> Path:
@@ -37,7 +54,8 @@ def test_the_branch_in_use_goes_straight_on(offline: Cli) -> None:
         "● " + ("last " * 30)[:59] + "…",
     ]
     text = offline.run("sessions", "tree").out
-    assert "1 tool\n" in text and "2 tools" in text and text.rstrip().endswith("← here")
+    assert "  1 tool  $1.00\n" in text and "  2 tools  $3.00" in text
+    assert text.rstrip().endswith("← here")
 
 
 def test_a_terminal_without_unicode_gets_ascii(offline: Cli) -> None:
@@ -60,6 +78,26 @@ def test_the_nodes_as_json(offline: Cli) -> None:
     assert [node["tools"] for node in nodes] == [0, 0, 1, 2, 0]
     assert [node["current"] for node in nodes] == [False, False, False, False, True]
     assert {node["kind"] for node in nodes} == {"prompt"}
+
+
+def test_what_each_turn_came_to_is_told(offline: Cli) -> None:
+    made = Made(1, str(offline.project)).user("one")
+    edit(made, "t1", "/w/a.py", "-old", "+new", "+more").says("Changed it.").talk("two")
+    keep(offline, made)
+    offline.environment["PYTHONUTF8"] = "1"
+    one, two = offline.run("sessions", "tree").out.splitlines()
+    assert one.endswith("1 tool  +2 −1  $2.00") and two.endswith("$1.00  ← here")
+    nodes = offline.run("sessions", "tree", "--json").json["nodes"]
+    told = [(node["cost_usd"], node["added"], node["removed"]) for node in nodes]
+    assert told == [(2.0, 2, 1), (1.0, 0, 0)]
+
+
+def test_before_the_first_prompt_it_is_said_where_one_is(offline: Cli) -> None:
+    made = Made(1, str(offline.project)).talk("one").talk("two")
+    made.raw(type="last-prompt", leafUuid=None, explicit=True)
+    keep(offline, made)
+    offline.environment["PYTHONUTF8"] = "1"
+    assert drawn(offline) == ["← here: before the first prompt", "○ one", "○ two"]
 
 
 def test_compactions_stand_in_the_tree(offline: Cli) -> None:
@@ -130,7 +168,18 @@ def test_forks_in_other_sessions_are_joined(offline: Cli) -> None:
     ]
 
 
-def test_every_real_session_has_a_tree(offline: Cli) -> None:
-    for name in ("34-fork-with-the-same-uuids.jsonl", "54-made-odd-lines.jsonl"):
-        done = offline.run("sessions", "tree", str(TRANSCRIPTS / name))
-        assert (done.code, done.err) == (0, "") and done.out
+def test_a_real_session_has_a_tree(offline: Cli) -> None:
+    done = offline.run("sessions", "tree", str(TRANSCRIPTS / "54-made-odd-lines.jsonl"))
+    assert (done.code, done.err) == (0, "") and done.out
+
+
+@pytest.mark.parametrize("name", [name for name in EXPECTED if name not in NO_TRANSCRIPTS])
+def test_every_real_session_has_a_tree(name: str, capsys: Capture, here: Installation) -> None:
+    transcript = read_transcript(TRANSCRIPTS / name)
+    assert tree(here, transcript, as_json=True) == 0
+    nodes = json.loads(capsys.readouterr().out)["nodes"]
+    prompts = sum(1 for node in nodes if node["kind"] == "prompt")
+    assert prompts >= EXPECTED[name]["user_prompts"]
+    assert tree(here, transcript, as_json=False) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) - (not any(node["current"] for node in nodes)) == len(nodes)

@@ -79,6 +79,7 @@ async def tree(
     size: tuple[int, int] = (120, 30),
     restorable: Callable[[], frozenset[str] | None] = lambda: None,
     files_at: Callable[[str, str], Mapping[str, bytes | None] | None] = lambda *_: None,
+    shell_files: Callable[[], Mapping[str, int]] = dict,
     is_settled: bool = True,
 ) -> AsyncIterator[Tree]:
     """The tree of the first of the sessions, which is open."""
@@ -93,6 +94,7 @@ async def tree(
             lambda: controller._need_runtime().conversation,
             restorable=restorable,
             files_at=files_at,
+            shell_files=shell_files,
         )
 
         async def undo() -> None:
@@ -112,3 +114,15 @@ def edit(made: Made, tool_id: str, path: str, *lines: str, **arguments: Any) -> 
     hunk = {"oldStart": 1, "oldLines": 1, "newStart": 1, "newLines": 1, "lines": list(lines)}
     block = {"type": "tool_result", "tool_use_id": tool_id, "content": "ok"}
     return made.user([block], toolUseResult={"filePath": path, "structuredPatch": [hunk]})
+
+
+def shop() -> Made:
+    """`one`, then `side` and `side two` beside `main`, where the session is."""
+    made = Made(1).talk("one")
+    start = made.leaf
+    made.user("side")
+    edit(made, "t1", "/w/a.py", "-old", "+new", "+more").says("Changed it.")
+    made.talk("side two")
+    made.leaf = start
+    made.talk("main", "The main answer.").titled("The shop")
+    return made

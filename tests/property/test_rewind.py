@@ -48,6 +48,8 @@ class Rewinds(RuleBasedStateMachine):
         self.hands: list[set[str]] = []
         self.left: Tree = {}
         """What whoever is tracked left last, of every file; missing where nothing is there."""
+        self.tracked: set[tuple[str, bytes | None]] = set()
+        """What the model or a command has ever left, by name: not the person's alone."""
         self.rewinds: list[tuple[Tree, set[str]]] = []
         """Rewinds that stand: what was there before, and the files they changed."""
         self.prompt()
@@ -67,6 +69,8 @@ class Rewinds(RuleBasedStateMachine):
         changed = {n for n in before.keys() | after.keys() if before.get(n) != after.get(n)}
         for names in sets:
             names.update(changed)
+        if sets is self.shells:
+            self.tracked |= {(name, _bytes(after, name)) for name in changed}
         if sets is not self.hands:
             self.left = {n: w for n, w in self.left.items() if n not in changed}
             self.left |= {name: after[name] for name in changed if name in after}
@@ -84,6 +88,7 @@ class Rewinds(RuleBasedStateMachine):
         if self._fits(name):
             self.session.write(name, content)
             self.left[name] = self.session.tree()[name]
+            self.tracked.add((name, content))
             for names in self.ours:
                 names.add(name)
 
@@ -146,6 +151,10 @@ class Rewinds(RuleBasedStateMachine):
             return
         self._check(chosen, before, with_shell=with_shell)
         if done.uuid:
+            after = self.session.tree()
+            changed = {n for n in before.keys() | after.keys() if before.get(n) != after.get(n)}
+            for names in self.ours:
+                names.update(changed)
             self.session.undo()
         assert self.session.tree() == before
 
@@ -160,7 +169,7 @@ class Rewinds(RuleBasedStateMachine):
         then, changed = self.rewinds.pop()
         now = self.session.tree()
         for name in now.keys() | before.keys() | then.keys():
-            assert now.get(name) == (then if name in changed else before).get(name), name
+            assert _bytes(now, name) == _bytes(then if name in changed else before, name), name
         self._nothing_of_others_is_lost(before)
         self._mark(self.ours, before)
 
@@ -169,7 +178,8 @@ class Rewinds(RuleBasedStateMachine):
         now = self.session.tree()
         tracked = self.ours[0] | self.shells[0]
         for name in tracked & self.hands[0]:
-            if _bytes(before, name) != _bytes(self.left, name):
+            is_theirs = (name, _bytes(before, name)) not in self.tracked
+            if is_theirs and _bytes(before, name) != _bytes(self.left, name):
                 assert _bytes(now, name) == _bytes(before, name), name
 
     def _check(self, chosen: int, before: Tree, *, with_shell: bool) -> None:

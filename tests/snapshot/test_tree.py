@@ -160,10 +160,39 @@ def test_view(snap_compare: Compare, tmp_path: Path, size: str, name: str) -> No
     assert snap_compare(app, terminal_size=SIZES[size], run_before=act)
 
 
+def restarted() -> Made:
+    """Went back to before the first prompt and began anew; what was said before is a branch."""
+    made = Made(1).talk("look for the leak").talk("and stop it")
+    made.add("system", subtype="rewind", content="Went back to before “look for…”.", rewind={})
+    made.leaf = None
+    return made.talk("mend the pump first").titled("The leak")
+
+
+def gone_back() -> Made:
+    """Went back to before the first prompt and has said nothing since."""
+    made = Made(1).talk("look for the leak").talk("and stop it").titled("The leak")
+    return made.raw(type="last-prompt", leafUuid=None, explicit=True)
+
+
+def big() -> Made:
+    """Numbers that have no room for all of their digits."""
+    made = Made(1)
+    for number, lines in enumerate((7, 1_234, 12_345)):
+        made.user(f"rewrite part {number}")
+        edit(made, f"t{number}", "/w/a.py", *["+x"] * lines, *["-y"] * (lines // 2))
+        for each in range(lines // 10):
+            made.calls(f"s{number}-{each}", "Bash", command="ls")
+        made.says("Done.")
+    return made.titled("Big numbers")
+
+
 MADE: dict[str, tuple[Made, ...]] = {
     "one_branch": (Made(1).talk("one").talk("two").talk("three"),),
     "twelve_branches": (branchy(12),),
     "deep": (deep(22),),
+    "two_beginnings": (restarted(),),
+    "before_the_first": (gone_back(),),
+    "big_numbers": (big(),),
     "empty": (),
     "hostile": (Made(1).talk("[red]x[/] \x1b[2J\u202eabc", "[b]y[/b] \x1b]0;x\x07"),),
 }
@@ -182,7 +211,7 @@ def test_what_cannot_be_restored(snap_compare: Compare, tmp_path: Path) -> None:
     assert snap_compare(app, terminal_size=SIZES["wide"], run_before=act)
 
 
-@pytest.mark.parametrize("theme", ["dawn", "ink"])
+@pytest.mark.parametrize("theme", ["dawn", "ember", "ink"])
 def test_theme(snap_compare: Compare, tmp_path: Path, theme: str) -> None:
     app = app_with(tmp_path, shop(), relative(), theme=theme)
     act = pressing("g", "down", "down")

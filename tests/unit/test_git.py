@@ -4,7 +4,9 @@ import os
 import subprocess
 from pathlib import Path
 
-from app.git import git_branch, git_root
+import pytest
+
+from app.git import git_branch, git_root, tracked_files
 
 
 def run_git(folder: Path, *words: str) -> None:
@@ -43,3 +45,39 @@ def test_a_pipe_in_place_of_head_holds_nothing_up(tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
     os.mkfifo(tmp_path / ".git" / "HEAD")
     assert git_branch(tmp_path) == ""
+
+
+@pytest.mark.parametrize("version", ["2", "3", "4"])
+def test_the_files_that_git_tracks_are_read_from_its_index(tmp_path: Path, version: str) -> None:
+    run_git(tmp_path, "init")
+    run_git(tmp_path, "config", "index.version", version)
+    names = {"a.txt", "deep/er/long name \u00e9", "deep/er/long name \u00e9 2", "kept.log"}
+    for name in names:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("x")
+    (tmp_path / ".gitignore").write_text("*.log\n")
+    (tmp_path / "link").symlink_to("a.txt")
+    run_git(tmp_path, "add", "-f", *names, "link")
+    (tmp_path / "other.log").write_text("ignored")
+    if version == "3":
+        (tmp_path / "later").write_text("x")
+        run_git(tmp_path, "add", "-N", "later")
+        names.add("later")
+    assert tracked_files(tmp_path) == {os.fsencode(name) for name in names}
+    run_git(tmp_path, "rm", "-f", "a.txt")
+    assert b"a.txt" not in tracked_files(tmp_path)
+
+
+def test_an_index_of_somebody_else_names_nothing_outside(tmp_path: Path) -> None:
+    run_git(tmp_path, "init")
+    (tmp_path / "abcdefgh").write_text("x")
+    (tmp_path / "b").write_text("x")
+    run_git(tmp_path, "add", ".")
+    index = tmp_path / ".git" / "index"
+    index.write_bytes(index.read_bytes().replace(b"abcdefgh", b"../../ab"))
+    assert tracked_files(tmp_path) == {b"b"}
+    whole = index.read_bytes()
+    for length in range(0, len(whole), 7):
+        index.write_bytes(whole[:length])
+        assert tracked_files(tmp_path) <= {b"b"}
+    assert tracked_files(tmp_path / "none") == frozenset()

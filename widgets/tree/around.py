@@ -9,6 +9,9 @@ from textual.content import Content
 
 from widgets.tree.rows import cut_cells
 
+LEAST_TITLE = 4
+"""Cells of a title below which none is shown."""
+
 
 def head(title: str, counts: Sequence[str], keys: str, width: int, more: str) -> Content:
     """What is shown and how much of it; the keys give way first, then the title, then counts."""
@@ -18,8 +21,7 @@ def head(title: str, counts: Sequence[str], keys: str, width: int, more: str) ->
     ends_in_keys = room >= 0
     if not ends_in_keys:
         room = width - cell_len(f"{name}  {said}")
-    shown = cut_cells(title, max(room, 0), more)
-    shown += "  " if shown else ""
+    shown = f"{cut_cells(title, room, more)}  " if title and room >= LEAST_TITLE else ""
     words = shown + said
     gap = width - cell_len(f"{name}{words}{keys} ")
     end = f"{' ' * gap}{keys}" if ends_in_keys else ""

@@ -18,9 +18,10 @@ from widgets.words import cost_in_words
 
 SHOWN = 60
 """Cells of a prompt that beat the columns beside it (spec/ui.md, the contract)."""
-COLUMNS = (("cost", 6), ("tools", 9), ("files", 10), ("time", 5))
+COLUMNS = (("cost", 6), ("tools", 8), ("files", 9), ("time", 5))
 """Names and cells of the columns at the right; a long prompt takes the place of the first ones. A
-number that has no room is said with fewer digits, or not at all, and never cut."""
+number that has no room is said with fewer digits, or not at all, and never cut; it may take all but
+one cell of the gap in front of it."""
 GAP = 2
 MARGIN = 1
 LONGEST_TEXT = 400
@@ -122,7 +123,7 @@ def _columns(line: Line, now: datetime, room: int) -> list[Cell]:
         if room < 0:
             break
         ways, colour = values[name]
-        value = next((way for way in ways if cell_len(way) <= cells), "")
+        value = next((way for way in ways if cell_len(way) < cells + GAP), "")
         shown.append((" " * (GAP + cells - cell_len(value)) + value, colour))
     return shown[::-1]
 

@@ -252,3 +252,48 @@ async def test_a_note_that_cannot_be_read_is_kept_and_told(tmp_path: Path) -> No
     assert "cannot be read" in " ".join(again.runtime.opened.session.warnings)
     assert note.with_name("rewind.damaged.json").read_text() == "{"
     await again.runtime.close()
+
+
+def test_what_somebody_wrote_is_theirs_also_after_a_rewind_brought_it_back(
+    session: GoingBack,
+) -> None:
+    first = session.prompt()
+    session.write("a", b"ours")
+    (session.root / "a").write_bytes(b"theirs")
+    session.files(first, force=True)
+    session.undo()
+    assert bytes_of(session) == {"a": b"theirs"}
+    with pytest.raises(RewindError):
+        session.files(first)
+    assert bytes_of(session) == {"a": b"theirs"}
+
+
+def test_an_undo_with_nothing_left_to_do_makes_room_for_the_one_before(
+    session: GoingBack,
+) -> None:
+    first = session.prompt()
+    session.write("a", b"1")
+    session.write("b", b"1")
+    second = session.prompt()
+    session.write("b", b"2")
+    session.files(second)
+    session.files(first)
+    session.write("a", b"1")
+    session.write("b", b"1")
+    session.undo()
+    session.undo()
+    assert bytes_of(session) == {"a": b"1", "b": b"2"}
+
+
+def test_a_file_and_a_file_beneath_it_cannot_both_come_back(session: GoingBack) -> None:
+    root = session.root
+    session.write("a", b"a file")
+    point = session.prompt()
+    session.shell((root / "a").unlink)
+    (root / "a").mkdir()
+    (root / "a" / "x").write_bytes(b"theirs")
+    session.shell((root / "a" / "x").unlink)
+    before = session.tree()
+    with pytest.raises(RewindError, match="a/x"):
+        session.files(point, with_shell=True, force=True)
+    assert session.tree() == before

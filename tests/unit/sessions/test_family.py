@@ -86,6 +86,37 @@ def test_the_beginning_before_a_compaction_is_that_of_the_source() -> None:
     assert texts["early"].session_id == origin.id and texts["early"].on_branch
 
 
+def test_two_files_that_claim_a_circle_are_joined_without_it() -> None:
+    one, other = Made(1).user("one"), Made(2).user("other")
+    one.user("copy of q", forkedFrom={"sessionId": other.id, "messageUuid": f"{other.id[:8]}-u3"})
+    one.user("x")
+    other.user("copy of x", forkedFrom={"sessionId": one.id, "messageUuid": f"{one.id[:8]}-u3"})
+    other.user("q")
+    assert edges(family(one, other).nodes) == [("one", ""), ("q", "one"), ("x", "q"), ("other", "")]
+    assert edges(family(other, one).nodes) == [
+        ("other", ""), ("x", "other"), ("q", "x"), ("one", ""),
+    ]  # fmt: skip
+
+
+def test_a_node_named_as_a_session_is_no_head_of_it() -> None:
+    origin = Made(1).user("one")
+    fork = forked(origin, 2).talk("elsewhere")
+    origin.lines = [line.replace("-u2", "-x") for line in origin.user("two").lines]
+    origin.lines[1] = origin.lines[1].replace(f"{origin.id[:8]}-x", fork.id)
+    found = family(origin, fork)
+    assert sorted(node.text for node in found.nodes) == ["Title 2", "elsewhere", "one", "two"]
+    assert len(found.by_uuid()) == 4
+
+
+def test_copies_of_one_message_in_one_session_are_all_there() -> None:
+    origin, fork = source(), Made(2)
+    named = {"sessionId": origin.id, "messageUuid": f"{origin.id[:8]}-u1"}
+    fork.user("first", forkedFrom=named).user("second", forkedFrom=named)
+    assert [node.own for node in family(fork, origin).nodes if node.session_id == fork.id] == [
+        f"{fork.id[:8]}-u1", f"{fork.id[:8]}-u2",
+    ]  # fmt: skip
+
+
 def test_the_last_label_wins_and_an_empty_one_clears() -> None:
     origin = source()
     one, two = f"{origin.id[:8]}-u1", f"{origin.id[:8]}-u3"
@@ -117,6 +148,15 @@ def test_the_end_of_a_branch() -> None:
     assert end("one") == (origin.id, graph.records[len(graph.records) - 1].uuid)
     assert end("side") == (origin.id, side_end)
     assert end("Title 2") == end("elsewhere") == (fork.id, fork.leaf)
+
+
+def test_the_branch_in_use_ends_at_its_leaf() -> None:
+    made = Made(1).talk("one")
+    start = made.leaf
+    made.talk("left again").raw(type="last-prompt", leafUuid=start, explicit=True)
+    found = family(made)
+    held, leaf = branch_end(found, found.nodes[0])
+    assert held.outline.view.graph.records[leaf or 0].uuid == start
 
 
 def test_relatives_are_found_whichever_session_is_open(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from app.sessions.node_facts import (
     facts_of,
 )
 from app.sessions.outline import Node
-from tests.unit.sessions.families import Made, family, forked
+from tests.unit.sessions.families import Made, family, forked, session_id
 
 
 def count_replies(graph: MessageGraph) -> float:
@@ -111,7 +111,9 @@ def test_two_nodes_are_compared_from_where_they_part() -> None:
     assert result.shared == named(found, "one") and result.files is None
     assert [node.text for node in result.only_first] == ["left", "further left"]
     assert [node.text for node in result.only_second] == ["right"]
-    assert seen == [(left.session_id, left.own), (right.session_id, right.own)]
+    ends = [found.records(node)[-1].uuid for node in (left, right)]
+    assert seen == [(left.session_id, ends[0]), (right.session_id, ends[1])]
+    assert ends[0] != left.own
 
 
 def test_a_node_and_the_one_before_it_part_at_that_one() -> None:
@@ -119,6 +121,22 @@ def test_a_node_and_the_one_before_it_part_at_that_one() -> None:
     result = compare(found, named(found, "one"), named(found, "left"), lambda *_: {})
     assert (result.only_first, result.files) == ((), ())
     assert [node.text for node in result.only_second] == ["left"]
+
+
+def test_of_another_session_without_a_prompt_the_last_turn_is_compared() -> None:
+    origin = Made(1).talk("one").talk("two")
+    found = family(origin, forked(origin, 2))
+    seen: list[tuple[str, str]] = []
+
+    def files_at(session_id: str, uuid: str) -> dict[str, bytes | None]:
+        seen.append((session_id, uuid))
+        return {}
+
+    result = compare(found, named(found, "one"), named(found, "Title 2"), files_at)
+    assert [node.text for node in result.only_second] == ["two", "Title 2"]
+    assert seen[1] == (session_id(2), f"{session_id(2)[:8]}-f4")
+    further = compare(found, named(found, "Title 2"), named(found, "Title 2"), files_at)
+    assert further.shared == named(found, "two")
 
 
 def test_two_roots_share_nothing() -> None:

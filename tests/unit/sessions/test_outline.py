@@ -6,8 +6,8 @@ import pytest
 
 from app.sessions.branches import prompts_of
 from app.sessions.codec import parse_transcript
-from app.sessions.graph import open_view
-from app.sessions.outline import outline
+from app.sessions.graph import GraphView, open_view
+from app.sessions.outline import grown, outline
 from tests.unit.sessions.families import Made, edges, view_of
 from tests.unit.sessions.real_files import NO_TRANSCRIPTS, TRANSCRIPTS
 
@@ -70,6 +70,69 @@ def test_what_follows_kept_messages_stands_behind_their_compaction() -> None:
     nodes = list(outline(view_of(made)).nodes.values())
     assert edges(nodes)[2:] == [("compact 9 tokens", "kept"), ("late", "compact 9 tokens")]
     assert all(node.on_branch for node in nodes)
+
+
+def test_the_size_of_a_compaction_is_said_where_it_is_known() -> None:
+    for sizes, text in (
+        ({"preTokens": 0, "postTokens": 9}, "compact"),
+        ({"preTokens": 0}, "compact"),
+        ({"preTokens": 12, "postTokens": 9}, "compact 12 tokens to 9"),
+    ):
+        made = Made().talk("early")
+        made.add("system", None, subtype="compact_boundary", compactMetadata=sizes)
+        assert list(outline(view_of(made)).nodes.values())[-1].text == text
+
+
+def test_a_kept_tail_that_claims_a_circle_is_outlined_without_it() -> None:
+    made = Made().user("one").user("tail")
+    one, tail, boundary, late = (f"{made.id[:8]}-u{number}" for number in range(1, 5))
+    metadata = {"preservedSegment": {"headUuid": tail, "anchorUuid": one, "tailUuid": tail}}
+    made.add(
+        "system", None, subtype="compact_boundary", logicalParentUuid=late, compactMetadata=metadata
+    )
+    made.user("late", parent=tail)
+    found = outline(view_of(made))
+    assert {node.uuid: node.parent for node in found.nodes.values()} == {
+        one: None, tail: one, boundary: None, late: boundary,
+    }  # fmt: skip
+
+
+def test_a_turn_that_goes_on_is_outlined_by_what_was_added() -> None:
+    made = Made().talk("one").user("two")
+    made.calls("t1", "Bash", command="ls").calls("t2", "Bash", command="pwd")
+    made.result("t1", "a")
+    made.add("assistant", f"{made.id[:8]}-u4", message={"id": "m", "content": []})
+    made.raw(type="custom-title", customTitle="x", sessionId=made.id)
+    made.user("a helper's prompt", isSidechain=True)
+    made.leaf = f"{made.id[:8]}-u7"
+    made.add("system", subtype="away_summary", content="You were away.")
+    ends = made.leaf
+    made.talk("three")
+    made.add("system", ends, subtype="rewind", content="Went back.", rewind={})
+    records = parse_transcript(made.text().encode()).records
+    start = next(place for place, record in enumerate(records) if record.tool_uses)
+    view = open_view(records[:start])
+    known, folded = outline(view), 0
+    for record in records[start:]:
+        view = view.after(record)
+        whole, added = outline(view), grown(known, view)
+        if added is None:
+            assert whole.nodes.keys() != known.nodes.keys()
+        else:
+            folded += 1
+            same = (added.nodes, added.turns, added.sources, added.last)
+            assert same == (whole.nodes, whole.turns, whole.sources, whole.last)
+        known = whole
+    assert folded == len(records) - start - 2
+    assert grown(known, open_view(records)) is None
+
+
+def test_a_leaf_that_moves_to_another_turn_is_no_growth() -> None:
+    made = Made().talk("one")
+    start = made.leaf
+    view = view_of(made.talk("two"))
+    moved = GraphView(view.graph, view.length, view.graph.position[start or ""])
+    assert grown(outline(view), moved) is None
 
 
 def test_a_circle_of_parents_ends() -> None:
