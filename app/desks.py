@@ -75,4 +75,5 @@ class Desks:
             lambda: self._runtime().conversation,
             restorable=self.rewinds.restorable,
             files_at=self.rewinds.files_at,
+            shell_files=self.rewinds.shell_files,
         )

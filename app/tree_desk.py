@@ -108,7 +108,7 @@ class TreeDesk:
             session = self.session
             if session.session_id != self._own.session_id:
                 self._relatives, self._facts, self._changed = {}, {}, {}
-            await self._read_marks()
+            self._read_marks()
             self._own = Member(session.session_id, session.title, await self._outlined(session))
             return await self._join()
 
@@ -121,9 +121,9 @@ class TreeDesk:
             return added
         return await asyncio.to_thread(outline, session.view, session.session_id)
 
-    async def _read_marks(self) -> None:
-        self._known = await asyncio.to_thread(self._restorable)
-        self._by_shell = await asyncio.to_thread(self._shell_files)
+    def _read_marks(self) -> None:
+        """In no thread: a turn that runs may be changing what these look at."""
+        self._known, self._by_shell = self._restorable(), self._shell_files()
 
     async def follow(self) -> bool:
         """Take in what the last turn came to since; False where that does not do and the tree has
@@ -137,7 +137,7 @@ class TreeDesk:
             added = session.view.graph.records[before.length : session.view.length]
             if found is None or any(record.type == LABEL for record in added):
                 return False
-            await self._read_marks()
+            self._read_marks()
             self._own = Member(session.session_id, session.title, found)
             self.family = await asyncio.to_thread(with_turn, self.family, self._own)
             return True

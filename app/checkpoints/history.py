@@ -135,7 +135,7 @@ class FileHistory:
     def points(self) -> list[tuple[str, int]]:
         """All messages that files can go back to, with their positions."""
         horizon = self.horizon
-        return [(uuid, here) for uuid, here in self._points.items() if here > horizon]
+        return [(uuid, here) for uuid, here in list(self._points.items()) if here > horizon]
 
     def live(self) -> list[Change]:
         """The changes that can be taken back, oldest first."""

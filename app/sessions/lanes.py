@@ -120,16 +120,25 @@ def straight_on(node: Node | None, below: Children) -> Node | None:
     or the newest.
 
     Other sessions always stand beside, unless the branch in use leads through one. What was said
-    behind the leaf in use and left again stands beside too, but for a rewind that ends there.
+    behind the leaf in use and left again stands beside too, but for rewinds that ended there.
     """
     after = below.get(None if node is None else node.uuid, ())
     for each in after:
         if each.on_branch:
             return each
     if node is not None and node.current:
-        ends = (each for each in after if each.kind == "restore" and each.uuid not in below)
-        return next(ends, None)
+        return next((each for each in after if _is_rewinds_alone(each, below)), None)
     return next((each for each in reversed(after) if each.kind != "fork"), None)
+
+
+def _is_rewinds_alone(node: Node, below: Children) -> bool:
+    """Whether this is a rewind, followed by nothing but further ones, one behind the other."""
+    while node.kind == "restore":
+        after = below.get(node.uuid, ())
+        if len(after) != 1:
+            return not after
+        node = after[0]
+    return False
 
 
 def side_branches(node: Node | None, below: Children) -> list[Node]:

@@ -80,5 +80,9 @@ async def test_keys_do_not_wait_for_a_session_that_grows(
         shown.screen._read_again()
         await shown.seen.pilot.press("k")
         assert shown.node.text == "side two"
+        reader = shown.screen._reader
+        shown.screen._grown()
+        await shown.seen.pilot.pause()
+        assert shown.screen._reader is reader and reader is not None and reader.is_running
         shown.screen.workers.cancel_group(shown.screen, "tree")
         goes_on.set()

@@ -13,15 +13,13 @@ from app.rewind_desk import BUSY, Outlook
 from app.sessions.catalogue import find_transcript
 from app.sessions.family import branch_end
 from app.sessions.outline import Node
-from app.tree_desk import TreeChoice
+from app.tree_desk import ELSEWHERE, TreeChoice
 from widgets.prompt.prompt import Prompt
 from widgets.screens.dialogs.rewind import Answer, RewindAnswer, RewindDialog
 from widgets.screens.tree import TreeScreen
 
 if TYPE_CHECKING:
     from app.controller import Controller
-
-ELSEWHERE = "That is in another session: enter opens it, then you can go back in it."
 
 
 class TreeActions:

@@ -219,13 +219,16 @@ class TreeView(Follow, Screen[TreeChoice | None]):
             self.set_timer(GROWN, self._grown)
 
     def _grown(self) -> None:
+        if self._reader is not None and not self._reader.is_finished:
+            self.set_timer(GROWN, self._grown)  # a reading that is ended again and again never ends
+            return
         self._grows = False
         self.run_worker(self._follow_growth(), group="growth", exclusive=True)
 
     async def _follow_growth(self) -> None:
         """Show what the last turn came to; only a new line makes the tree be read again."""
         session = self._desk.session
-        if not self._is_read or not await self._desk.follow():
+        if not await self._desk.follow():
             self._read_again()
             return
         self._session = session

@@ -18,7 +18,7 @@ from app.sessions.lanes import (
     only,
     sign_of,
 )
-from app.sessions.outline import Node
+from app.sessions.outline import Node, NodeKind
 
 
 def tree(*edges: str, branch: str = "", forks: str = "") -> list[Node]:
@@ -101,7 +101,10 @@ def test_what_was_left_again_behind_the_leaf_stands_beside() -> None:
     b = replace(b, current=True)
     assert drawn([a, b, c, d]) == ["a", "b", "`-c", "  d"]
     rewind = Node("r", "b", "restore", "r")
+    undone, again = Node("u", "r", "restore", "u"), Node("n", "r", "prompt", "n")
     assert drawn([a, b, rewind]) == ["a", "b", "r"]
+    assert drawn([a, b, rewind, undone]) == ["a", "b", "r", "u"]
+    assert drawn([a, b, rewind, again]) == ["a", "b", "`-r", "  n"]
     assert drawn([a, b, c, d, rewind]) == ["a", "b", "|-c", "| d", "r"]
     further = Node("r", "d", "restore", "r")
     assert drawn([a, b, c, d, further]) == ["a", "b", "`-c", "  d", "  r"]
@@ -125,12 +128,13 @@ def forests(draw: st.DrawFn) -> list[Node]:
     while step is not None:
         branch.add(step)
         step = parents[step]
-    kinds = draw(st.lists(st.sampled_from(["prompt", "fork"]), min_size=count, max_size=count))
+    some = st.sampled_from(("prompt", "fork", "restore"))
+    kinds: list[NodeKind] = draw(st.lists(some, min_size=count, max_size=count))
     return [
         Node(
             str(here),
             None if above is None else str(above),
-            "fork" if kinds[here] == "fork" else "prompt",
+            kinds[here],
             "x",
             on_branch=here in branch,
             current=here == leaf,
