@@ -59,7 +59,7 @@ def _left(history: FileHistory, changes: list[Change]) -> FileState | None:
     A rewind may have put back what somebody else had written: that is still not ours.
     """
     last = changes[-1]
-    if last.by != "rewind" or last.left is None or last.left.kind != "file":
+    if last.by != "rewind" or last.left is None:
         return last.left
     return last.left if history.is_tracked(last.path, last.left) else FileState("other")
 

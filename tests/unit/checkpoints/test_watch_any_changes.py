@@ -128,7 +128,7 @@ def holds(here: Project, state: FileState, thing: Thing) -> bool:
     return ("file", here.store.read(state.sha256), state.mode) == thing
 
 
-@settings(max_examples=50, deadline=None, derandomize=True)
+@settings(max_examples=50, deadline=None)
 @given(
     st.lists(writes, max_size=6),
     st.lists(st.lists(operations, max_size=6), min_size=1, max_size=4),
