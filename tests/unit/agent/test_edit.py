@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from app.agent.tools.base import ToolContext, ToolFailure
 from app.agent.tools.edit import EditTool, replaced
-from app.patch import structured_patch
 from app.agent.tools.read import ReadTool
+from app.patch import structured_patch
 from tests.unit.agent.tool_kit import call, details_of, make_context, text_of
 
 
