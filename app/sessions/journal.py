@@ -66,7 +66,7 @@ class Journal:
 
         For what must not count unless it is on disk.
         """
-        error = self.append() if self._unsaved or self._beginning else None
+        error = self.write_beginning()
         if error is None:
             error = self.append(*records)
             if error is not None:

@@ -85,3 +85,26 @@ def test_without_a_log_nothing_is_kept() -> None:
     assert journal.append(record(1)) is None
     assert journal.close() is None
     assert journal.unsaved == 0
+
+
+def test_what_must_be_on_disk_at_once_leaves_no_trace_when_it_cannot() -> None:
+    log = FlakyLog()
+    journal = Journal("s", log, [record(0)])
+    log.fails = True
+    assert isinstance(journal.append_now(record(1)), StorageError)
+    assert journal.unsaved == 1, "the beginning still waits"
+    log.fails = False
+    assert journal.append_now(record(2), record(3)) is None
+    assert log.lines == [record(number).raw for number in (0, 2, 3)]
+
+
+def test_what_waits_goes_out_before_what_must_be_on_disk_at_once() -> None:
+    log = FlakyLog()
+    journal = Journal("s", log)
+    log.fails = True
+    journal.append(record(1))
+    assert isinstance(journal.append_now(record(2)), StorageError)
+    assert journal.unsaved == 1
+    log.fails = False
+    assert journal.append_now(record(3)) is None
+    assert log.lines == [record(1).raw, record(3).raw]
