@@ -149,9 +149,8 @@ class Rewinder:
         try:
             return await asyncio.shield(work)
         except asyncio.CancelledError:
-            if work.cancelled():
-                raise
-            return await work
+            await asyncio.wait([work])
+            return work.result()
 
     async def _rewind(
         self, message: str, mode: RewindMode, files: FilesPart | None, undoes: str
