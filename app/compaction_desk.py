@@ -25,7 +25,7 @@ class CompactionDesk:
         emit: Callable[[Fact], None],
         notice: Callable[[str, Severity], None],
         runtime: Callable[[], Runtime],
-        begin: Callable[[Coroutine[Any, Any, None]], None],
+        begin: Callable[[Coroutine[Any, Any, None]], object],
     ) -> None:
         """`begin` runs a coroutine as the turn of the session that `runtime` gives."""
         self._emit = emit

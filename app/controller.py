@@ -79,6 +79,7 @@ class Controller:
             settings=lambda: self.loaded.settings,
             session=lambda: self.state.session,
             is_busy=lambda: self.is_busy,
+            begin=self._begin,
         )
         self.on_fault: Callable[[BaseException], None] | None = None
         """Told of a programming error in a turn, for the crash screen."""
@@ -223,9 +224,10 @@ class Controller:
         """Whether a turn or a shell line runs."""
         return self._turn is not None and not self._turn.done()
 
-    def _begin(self, work: Coroutine[Any, Any, None]) -> None:
-        self._turn = asyncio.create_task(work)
-        self._turn.add_done_callback(self._turn_done)
+    def _begin(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        self._turn = turn = asyncio.create_task(work)
+        turn.add_done_callback(self._turn_done)
+        return turn
 
     def _turn_done(self, task: asyncio.Task[Any]) -> None:
         if not task.cancelled() and (error := task.exception()) is not None:

@@ -5,9 +5,10 @@ Made when they are first asked for, which is not before the first frame.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Callable, Coroutine
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from app.config import Settings
 from app.installation import Installation
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from app.rewind_desk import RewindDesk
     from app.session_desk import SessionDesk
     from app.tree_desk import TreeDesk
+
+
+Begin: TypeAlias = Callable[[Coroutine[Any, Any, None]], asyncio.Task[None]]
 
 
 class Desks:
@@ -34,8 +38,11 @@ class Desks:
         settings: Callable[[], Settings],
         session: Callable[[], Session],
         is_busy: Callable[[], bool],
+        begin: Begin,
     ) -> None:
-        """`runtime` is what the session on screen owns, `is_busy` whether its turn goes on."""
+        """`runtime` is what the session on screen owns, `is_busy` whether its turn goes on;
+        `begin` runs a coroutine as its turn.
+        """
         self._here = here
         self._emit = emit
         self._notice = notice
@@ -43,6 +50,7 @@ class Desks:
         self._settings = settings
         self._session = session
         self._is_busy = is_busy
+        self._begin = begin
 
     @cached_property
     def sessions(self) -> SessionDesk:
@@ -61,7 +69,14 @@ class Desks:
         """Going back in the session on screen."""
         from app.rewind_desk import RewindDesk
 
-        return RewindDesk(self._emit, self._notice, self._runtime, self._is_busy, self._here.folder)
+        return RewindDesk(
+            self._emit,
+            self._notice,
+            self._runtime,
+            self._is_busy,
+            self._begin,
+            self._here.folder,
+        )
 
     @cached_property
     def tree(self) -> TreeDesk:

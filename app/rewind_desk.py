@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -84,13 +84,17 @@ class RewindDesk:
         notice: Callable[[str, Severity], None],
         runtime: Callable[[], Runtime],
         is_busy: Callable[[], bool],
+        begin: Callable[[Coroutine[Any, Any, None]], asyncio.Task[None]],
         folder: Path,
     ) -> None:
-        """`runtime` is what the session on screen owns; names are shown relative to `folder`."""
+        """`runtime` is what the session on screen owns, `begin` runs a coroutine as its turn, so
+        that nothing else is said meanwhile; names are shown relative to `folder`.
+        """
         self._emit = emit
         self._notice = notice
         self._runtime = runtime
         self._is_busy = is_busy
+        self._begin = begin
         self._folder = folder
 
     def restorable(self) -> frozenset[str] | None:
@@ -190,10 +194,9 @@ class RewindDesk:
         files = None
         if outlook.plan is not None and mode in ("files", "both"):
             files = FilesPart(outlook.plan, with_shell, force, without)
-        try:
-            done = await runtime.rewinder.rewind(outlook.uuid, mode, files)
-        except ReverieError as error:
-            self._notice(str(error), "error")
+        done = await self._as_turn(runtime.rewinder.rewind(outlook.uuid, mode, files))
+        if isinstance(done, ReverieError):
+            self._notice(str(done), "error")
             return None
         self._say(done)
         self._emit(ContextSized(runtime.compactor.size()))
@@ -207,15 +210,27 @@ class RewindDesk:
             self._notice(BUSY, "warning")
             return
         runtime = self._runtime()
-        try:
-            done = await runtime.rewinder.undo()
-        except RewindError as error:
-            is_failed = error.happened.startswith(FAILED)
+        done = await self._as_turn(runtime.rewinder.undo())
+        if isinstance(done, ReverieError):
+            is_failed = done.happened.startswith(FAILED)
             more = f" {DECIDE}" if is_failed else ""
-            self._notice(f"{error}{more}", "error" if is_failed else "info")
+            self._notice(f"{done}{more}", "error" if is_failed else "info")
             return
         self._say(done, undoes=True)
         self._emit(ContextSized(runtime.compactor.size()))
+
+    async def _as_turn(self, work: Coroutine[Any, Any, Rewound]) -> Rewound | ReverieError:
+        """Carry a rewind out as the turn of the session: what is sent meanwhile is queued."""
+        ended: list[Rewound | ReverieError] = []
+
+        async def carry_out() -> None:
+            try:
+                ended.append(await work)
+            except ReverieError as error:
+                ended.append(error)
+
+        await asyncio.wait([self._begin(carry_out())])
+        return ended[0] if ended else RewindError("The rewind was broken off.")
 
     def _say(self, done: Rewound, *, undoes: bool = False) -> None:
         if not done.uuid:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
 from textual.widgets import OptionList, Static
 
+from app.checkpoints import apply
 from app.installation import Options
 from tests.fakes.provider import calls, reply
 from tests.pilot.stage import Window, window
@@ -306,3 +309,28 @@ async def test_the_prompt_that_is_summed_up_from_returns(tmp_path: Path) -> None
         await press(shown, "f3", "u")
         while "Second." not in str(shown.conversation.blocks):
             await shown.pilot.pause()
+
+
+async def test_what_is_sent_while_files_go_back_waits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with worked(tmp_path, reply("Afterwards.", 9)) as shown:
+        gate, real = threading.Event(), apply.carry_out
+
+        def slowly(*args: Any) -> Any:
+            gate.wait(10)
+            return real(*args)
+
+        monkeypatch.setattr("app.agent.rewinder.carry_out", slowly)
+        await dialog(shown)
+        await press(shown, "3")
+        while not shown.controller.is_busy:
+            await shown.pilot.pause()
+        await shown.send("meanwhile")
+        assert [message.text for message in shown.state.live.queue] == ["meanwhile"]
+        gate.set()
+        await shown.until(lambda state: not state.live.queue)
+        await finished(shown)
+        assert files(shown)["a.txt"] == "v1\n"
+        sent = [m["content"] for m in shown.provider.requests[-1].messages if m["role"] == "user"]
+        assert "meanwhile" in str(sent[-1]) and "change it" not in str(sent)

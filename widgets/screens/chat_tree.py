@@ -102,9 +102,11 @@ class TreeActions:
             dialog = RewindDialog(outlook, lambda row: self._desks.rewinds.diff(row.step), first)
             self._screen.app.push_screen(dialog, partial(self._answered, outlook))
 
-    async def _answered(self, outlook: Outlook, answer: RewindAnswer | None) -> None:
-        if answer is None:
-            return
+    def _answered(self, outlook: Outlook, answer: RewindAnswer | None) -> None:
+        if answer is not None:  # beside the keys, which go on meanwhile
+            self._screen.run_worker(self._carry_out(outlook, answer))
+
+    async def _carry_out(self, outlook: Outlook, answer: RewindAnswer) -> None:
         if answer.what in ("from", "upto"):
             part = Part(outlook.uuid, onwards=answer.what == "from")
             self._controller.compact(part=part)
