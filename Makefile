@@ -12,7 +12,7 @@ run: $(VENV)/app.stamp $(VENV)/local.stamp
 	@$(BIN)/reverie $(ARGS)
 
 test: lint types
-	$(BIN)/pytest -n 3
+	$(BIN)/pytest -n 4
 
 lint: $(VENV)/dev.stamp
 	$(BIN)/ruff check
