@@ -76,10 +76,10 @@ class _Writer:
             tool = f"toolu_{number}_{step}"
             hunk = {"oldStart": 1, "oldLines": 1, "newStart": 1, "newLines": 2}
             patch = [{**hunk, "lines": ["-slow()", "+quick()", "+and_right()"]}]
-            given = {"file_path": "/work/shop.py", "old_string": "slow()", "new_string": "quick()"}
+            given = {"file_path": "/srv/shop.py", "old_string": "slow()", "new_string": "quick()"}
             yield self._reply({"type": "tool_use", "id": tool, "name": "Edit", "input": given})
             block = {"type": "tool_result", "tool_use_id": tool, "content": "Changed."}
-            details = {"filePath": "/work/shop.py", "structuredPatch": patch}
+            details = {"filePath": "/srv/shop.py", "structuredPatch": patch}
             yield self._line("user", {"role": "user", "content": [block]}, toolUseResult=details)
         yield self._reply({"type": "text", "text": "It was the *query*; `quick()` is right. " * 6})
 
