@@ -10,8 +10,8 @@ import asyncio
 import contextlib
 import hashlib
 import os
+import threading
 from collections.abc import AsyncGenerator, Sequence
-from functools import cached_property
 from pathlib import Path
 
 from msgspec import structs
@@ -28,6 +28,9 @@ from app.clock import Clock, timestamp
 from app.errors import StorageError
 from app.sessions.foreign.companions import copy_backups
 from app.sessions.records import Record, new_record
+from app.state.model import Severity
+
+BROKEN_OFF = "A command was broken off before it was seen what it had changed."
 
 
 class FileTracker:
@@ -53,19 +56,31 @@ class FileTracker:
         self._message = ""
         self._told: set[str] = set()
         self._source = source
+        self._history: FileHistory | None = None
+        self._loading = threading.Lock()
         self._preparing: asyncio.Task[None] | None = None
         self._shell = asyncio.Lock()
 
-    @cached_property
+    @property
     def history(self) -> FileHistory:
-        """What is known of files; read from the transcript when it is first asked for."""
-        return load_history(self._conversation.view.graph)
+        """What is known of files; read from the transcript when it is first asked for.
+
+        Any thread may ask: there is one history, whoever comes first.
+        """
+        with self._loading:
+            if self._history is None:
+                self._history = load_history(self._conversation.view.graph)
+            return self._history
 
     async def fetch(self) -> None:
-        """Copy what another program kept of the session's files, once."""
+        """Copy what another program kept of the session's files; what cannot be is told."""
         source, self._source = self._source, None
         if source is not None:
-            await asyncio.to_thread(copy_backups, source, self.store.folder)
+            try:
+                await asyncio.to_thread(copy_backups, source, self.store.folder)
+            except StorageError as error:
+                self._source = source  # another time there may be room
+                self._tell_once(f"Backups of files were not copied. {error.happened}", "warning")
 
     async def begin(self, prompt: Record) -> None:
         """Write a prompt to the transcript: what changes from here on belongs to it."""
@@ -112,7 +127,11 @@ class FileTracker:
             try:
                 yield
             finally:
-                found = () if why else await asyncio.to_thread(watch.after)
+                try:
+                    found = () if why else await asyncio.to_thread(watch.after)
+                except asyncio.CancelledError:
+                    self._note_gap(message, command, BROKEN_OFF)
+                    raise
                 self._note_gap(message, command, why or watch.gap)
                 self.record(
                     *(
@@ -134,15 +153,18 @@ class FileTracker:
         """Write down that it is not known what a command changed, and tell it once."""
         if not reason:
             return
-        if reason not in self._told:
-            self._told.add(reason)
-            self._tell(reason, "info")
+        self._tell_once(reason, "info")
         conversation = self._conversation
         now = timestamp(self._clock.now())
         session_id = conversation.session_id
         data = gap_data(message, command, reason, session_id=session_id, timestamp=now)
         conversation.append(new_record(data))
         self.history.add_gap(command, conversation.view.length - 1)
+
+    def _tell_once(self, sentence: str, severity: Severity) -> None:
+        if sentence not in self._told:
+            self._told.add(sentence)
+            self._tell(sentence, severity)
 
     def record(self, *changes: Change, call: str = "", then: Sequence[Record] = ()) -> None:
         """Write what changed to the transcript in one go, with `then` the rewind that did it.

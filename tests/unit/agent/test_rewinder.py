@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from app.agent.file_tracker import BROKEN_OFF
 from app.agent.rewinder import NOTHING_TO_UNDO, WENT_ON, FilesPart, last_rewind
 from app.checkpoints.history import MOST_CHECKPOINTS
 from app.checkpoints.plan import RewindError
@@ -297,3 +298,35 @@ def test_a_file_and_a_file_beneath_it_cannot_both_come_back(session: GoingBack) 
     with pytest.raises(RewindError, match="a/x"):
         session.files(point, with_shell=True, force=True)
     assert session.tree() == before
+
+
+async def test_backups_that_cannot_be_copied_hold_up_no_prompt(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: Any) -> int:
+        raise StorageError("The disk is full.")
+
+    monkeypatch.setattr("app.agent.file_tracker.copy_backups", full)
+    source = tmp_path / "theirs.jsonl"
+    said = {"type": "user", "uuid": "u", "parentUuid": None, "sessionId": "x", "cwd": "/"}
+    said["message"] = {"role": "user", "content": "before"}
+    source.write_bytes(new_record(said).raw + b"\n")
+    play = await stage(tmp_path, reply("On.", 2), options=Options(resume=source))
+    assert (await play.turn("go on")).outcome == "completed"
+    assert "Backups of files were not copied. The disk is full." in play.told
+    await play.runtime.close()
+
+
+def test_a_command_that_is_broken_off_while_one_looks_is_told(
+    session: GoingBack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = session.prompt()
+
+    def cancelled(_: Any) -> Any:
+        raise asyncio.CancelledError
+
+    monkeypatch.setattr("app.checkpoints.watch.FolderWatch.after", cancelled)
+    with pytest.raises(asyncio.CancelledError):
+        session.shell(lambda: (session.root / "made").write_bytes(b"x"), "make things")
+    assert session.plan(first).untracked == ("make things",)
+    assert BROKEN_OFF in session.told
