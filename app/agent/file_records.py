@@ -16,12 +16,15 @@ from app.checkpoints.history import (
     FileHistory,
     changes_of,
     delta_data,
+    gap_data,
     snapshot_data,
 )
 from app.checkpoints.states import FileState
 from app.sessions.graph import REWIND, MessageGraph
 from app.sessions.prompts import CUT_OFF_RESULT, blocks_of, content_of
 from app.sessions.records import JsonObject, Record, new_record
+
+FORKED = "It was not known in the session that this one branched off either."
 
 
 def load_history(graph: MessageGraph) -> FileHistory:
@@ -125,5 +128,8 @@ def history_records(
             moved, message=moved.message, session_id=session_id, version=1, timestamp=timestamp
         )
         found.append((change.position, new_record(data)))
+    for position, command in history.gaps():
+        data = gap_data("", command, FORKED, session_id=session_id, timestamp=timestamp)
+        found.append((position, new_record(data)))
     found.sort(key=lambda each: each[0])
     return [record for _, record in found]

@@ -91,6 +91,10 @@ class FileHistory:
         found = [command for position, command in self._gaps if position >= start]
         return tuple(dict.fromkeys(found))
 
+    def gaps(self) -> list[tuple[int, str]]:
+        """The commands of which it is not known what they changed, with their positions."""
+        return list(self._gaps)
+
     def version(self, path: str) -> int:
         """How often this path has changed."""
         return self._versions.get(path, 0)

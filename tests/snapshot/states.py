@@ -7,6 +7,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from app.config import Loaded, Settings
 from app.controller import Controller
 from app.installation import Installation, Options
@@ -284,6 +286,13 @@ STATES: dict[str, Callable[[], list[f.Fact]]] = {
         "Bash([x])",
     ),
     "receipt": lambda: talk(f.CompactionDrafted(RECEIPT)),
+    "receipt_going_back": lambda: talk(
+        f.CompactionDrafted(
+            msgspec.structs.replace(
+                RECEIPT, last_request="", goes_back="use freezegun instead\nwherever a test looks"
+            )
+        )
+    ),
     "compacting": lambda: turn(f.CompactionStarted("manual"), f.CompactionGrew(1_400)),
     "compacting_ahead": lambda: turn(
         f.CompactionStarted("ahead"), f.ReplyGrew((OpenBlock(0, "text", "I look."),))

@@ -180,6 +180,8 @@ def test_commands_whose_changes_nobody_saw_are_told(tmp_path: Path) -> None:
     assert history.gaps_since("p1") == ("killed", "made a result later", "make")
     plan = make_plan(history, BlobStore(tmp_path / "x"), "p1", (tmp_path,))
     assert plan.untracked == ("killed", "made a result later", "make")
+    fork = load_history(MessageGraph(history_records(history, {"p1": "q1"}, "s", "t")))
+    assert fork.gaps_since("q1") == plan.untracked
 
 
 def test_an_imported_history_cannot_pass_for_our_own(tmp_path: Path) -> None:
