@@ -15,6 +15,7 @@ from app.models.provider import Limit, Usage
 from app.sessions.graph import GraphView
 from app.sessions.records import Record
 from app.state.model import (
+    Memory,
     Notice,
     OpenBlock,
     Outcome,
@@ -262,6 +263,12 @@ class ServersFound(Struct, frozen=True):
     servers: tuple[Server, ...]
 
 
+class MemorySeen(Struct, frozen=True):
+    """The memory folder was looked at."""
+
+    memory: Memory
+
+
 SessionFact: TypeAlias = (
     SessionOpened | RecordsAppended | HeadMoved | ModelChosen | ModeChanged | GitBranchSeen
 )
@@ -294,6 +301,7 @@ CompactionFact: TypeAlias = (
 TaskFact: TypeAlias = TaskChanged | TaskForgotten
 NoticeFact: TypeAlias = NoticePosted | NoticeDismissed
 AccessFact: TypeAlias = AccessChanged | TrustSettled | ServersFound
+MemoryFact: TypeAlias = MemorySeen
 
 Fact: TypeAlias = (
     SessionFact
@@ -304,4 +312,5 @@ Fact: TypeAlias = (
     | TaskFact
     | NoticeFact
     | AccessFact
+    | MemoryFact
 )

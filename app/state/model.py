@@ -226,6 +226,39 @@ class Access(msgspec.Struct, frozen=True):
     """Whether the search for local servers has ended."""
 
 
+class MemoryDocument(msgspec.Struct, frozen=True):
+    """A document of the memory folder."""
+
+    name: str
+    size: int
+    modified: float
+    """Seconds since the epoch."""
+    who: Literal["you", "assistant", "dream", "other", ""] = ""
+    """Who wrote it last; empty where nobody knows."""
+    is_orphan: bool = False
+    """Whether the entry does not mention it."""
+    trouble: str = ""
+    """Why it cannot be opened; empty when it can."""
+
+
+class Memory(msgspec.Struct, frozen=True):
+    """The project's memory as it was last seen on disk."""
+
+    folder: str = ""
+    """Empty until it has been looked at."""
+    documents: tuple[MemoryDocument, ...] = ()
+    """By name, the entry first."""
+    trashed: tuple[MemoryDocument, ...] = ()
+    """Deleted documents that can be restored, newest first."""
+    lines: int = 0
+    code_units: int = 0
+    """Of the whole entry, to be compared with its budget."""
+    problems: tuple[str, ...] = ()
+    """Why the folder cannot be used as it should, one sentence each."""
+    is_on: bool = True
+    """Whether requests carry the memory (`auto_memory`)."""
+
+
 class State(msgspec.Struct, frozen=True):
     """Everything that two widgets need or that outlives one of them."""
 
@@ -237,3 +270,4 @@ class State(msgspec.Struct, frozen=True):
     tasks: Mapping[str, Task] = msgspec.field(default_factory=dict[str, Task])
     notices: tuple[Notice, ...] = ()
     access: Access = msgspec.field(default_factory=Access)
+    memory: Memory = msgspec.field(default_factory=Memory)

@@ -17,6 +17,7 @@ from app.state.model import (
     Compaction,
     Limits,
     Live,
+    Memory,
     Notice,
     Permission,
     Retry,
@@ -55,7 +56,8 @@ def reduce(state: State, fact: f.Fact) -> State:
         reduce_notices(state.notices, fact) if isinstance(fact, f.NoticeFact) else state.notices
     )
     access = reduce_access(state.access, fact) if isinstance(fact, f.AccessFact) else state.access
-    after = State(session, live, permission, limits, compaction, tasks, notices, access)
+    memory = reduce_memory(state.memory, fact) if isinstance(fact, f.MemoryFact) else state.memory
+    after = State(session, live, permission, limits, compaction, tasks, notices, access, memory)
     return after if _differs(state, after) else state
 
 
@@ -69,6 +71,7 @@ def _differs(before: State, after: State) -> bool:
         or before.tasks is not after.tasks
         or before.notices is not after.notices
         or before.access is not after.access
+        or before.memory is not after.memory
     )
 
 
@@ -272,3 +275,8 @@ def reduce_access(access: Access, fact: f.AccessFact) -> Access:
             return replace(access, servers=servers, searched=True)
         case _:
             assert_never(fact)
+
+
+def reduce_memory(memory: Memory, fact: f.MemoryFact) -> Memory:
+    """The memory folder as it was last seen."""
+    return memory if memory == fact.memory else fact.memory

@@ -9,6 +9,7 @@ from app.state.model import (
     Compaction,
     Limits,
     Live,
+    Memory,
     Notice,
     Permission,
     Session,
@@ -55,6 +56,11 @@ def notices(state: State) -> tuple[Notice, ...]:
 def access(state: State) -> Access:
     """How a model is reached."""
     return state.access
+
+
+def memory(state: State) -> Memory:
+    """The memory folder as it was last seen."""
+    return state.memory
 
 
 def whole(state: State) -> State:

@@ -22,8 +22,10 @@ class FileLog:
     (a crash in mid-write) gets one first, so that the torn line stays confined (cases/B02).
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, what: str = "transcript") -> None:
+        """`what` is what the log is called in a sentence."""
         self.path = path
+        self._what = what
         self._descriptor: int | None = None
         self._dirty = False
 
@@ -43,7 +45,7 @@ class FileLog:
                 raise
         except OSError as error:
             raise StorageError(
-                f"The transcript {self.path} could not be written: {error.strerror or error}.",
+                f"The {self._what} {self.path} could not be written: {error.strerror or error}.",
                 kept="Everything said so far stays in this window.",
                 todo="Free some space or mend the permissions; saving is tried again by itself.",
             ) from error
@@ -68,7 +70,7 @@ class FileLog:
             return b""
         except OSError as error:
             raise StorageError(
-                f"The transcript {self.path} cannot be read: {error.strerror or error}.",
+                f"The {self._what} {self.path} cannot be read: {error.strerror or error}.",
                 kept="It was not changed.",
             ) from error
 
@@ -79,7 +81,7 @@ class FileLog:
             os.fsync(self._descriptor)
         except OSError as error:
             raise StorageError(
-                f"The transcript {self.path} could not be flushed: {error.strerror or error}."
+                f"The {self._what} {self.path} could not be flushed: {error.strerror or error}."
             ) from error
         self._dirty = False
 

@@ -1,0 +1,255 @@
+"""Documents with versions: read, compared and written as wholes (spec/memory.md, Documents)."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+from collections.abc import Callable, Sequence
+from typing import Final, Literal, TypeAlias
+
+from msgspec import Struct, structs
+
+from app.errors import ReverieError, StorageError
+from app.memory.lost import mended
+from app.memory.pages import Page
+from app.storage.documents import (
+    Author,
+    Change,
+    DocumentInfo,
+    DocumentStore,
+    Moved,
+    NameRefused,
+)
+from app.storage.names import checked_name
+
+MOST_BYTES: Final = 102_400
+"""Bytes of a document at most."""
+PAGE: Final = 50
+"""Documents on one page of a list."""
+NEW: Final = "new"
+"""The version of a document that does not exist."""
+_VERSION_DIGITS: Final = 12
+_LOOKED_BACK: Final = 100
+"""Changes of earlier processes that are looked at."""
+_TRIES: Final = 50
+"""How often a change is made anew because somebody else was faster."""
+
+Status: TypeAlias = Literal[
+    "written", "deleted", "conflict", "repeated_spurious_conflict", "refused"
+]
+
+
+class Outcome(Struct, frozen=True):
+    """How a write or a deletion ended."""
+
+    status: Status
+    version: str | None = None
+    """The version that was written."""
+    current_version: str | None = None
+    current_text: str | None = None
+    """With a conflict what the document holds, where that fits the cap."""
+    reason: str = ""
+    """A sentence; empty when all went well."""
+    change: Change | None = None
+
+
+def version_of(data: bytes | None) -> str:
+    """The version of a document's bytes: 12 hex digits of their SHA-256, `new` for none."""
+    return NEW if data is None else hashlib.sha256(data).hexdigest()[:_VERSION_DIGITS]
+
+
+def _digest(data: bytes | None) -> str | None:
+    return None if data is None else hashlib.sha256(data).hexdigest()
+
+
+def text_of(name: str, data: bytes) -> str:
+    """A document's text, its byte-order mark and line ends included.
+
+    Raises `StorageError` for what is no text: other encodings than UTF-8, and NULs.
+    """
+    reason = ""
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        text, reason = "", "it is not UTF-8"
+    if "\x00" in text:
+        reason = "it holds NULs, so it is no text"
+    if reason:
+        raise StorageError(f"{name} cannot be used: {reason}.", kept="It was left as it is.")
+    return text
+
+
+class Documents:
+    """The documents of one memory folder. Everything here blocks: call it in a thread."""
+
+    def __init__(self, store: DocumentStore) -> None:
+        self.store = store
+        self._looked_at = -1
+
+    def page(self, number: int) -> tuple[Sequence[DocumentInfo], int]:
+        """The documents on a page, counted from 1, and how many pages there are."""
+        documents = self.store.listing().documents
+        pages = max(-(-len(documents) // PAGE), 1)
+        return documents[(number - 1) * PAGE : number * PAGE], pages
+
+    def read(self, name: str) -> Page:
+        """A document; an empty one of version `new` where there is none. Raises `StorageError`."""
+        name = checked_name(name)
+        data = self.store.read(name)
+        if data is None:
+            return Page(name, "", NEW)
+        return Page(name, text_of(name, data), version_of(data))
+
+    def write(self, name: str, text: str, if_version: str, author: Author) -> Outcome:
+        """Make `text` the document, if it still has the version that the writer has read.
+
+        Raises `StorageError` when the folder cannot be written.
+        """
+        try:
+            data = _fit(text)
+            return self._replace(checked_name(name), data, if_version, author)
+        except (NameRefused, _Unfit) as refusal:
+            return Outcome("refused", reason=str(refusal))
+
+    def delete(self, name: str, if_version: str, author: Author) -> Outcome:
+        """Take the document away, if it still has that version; the history keeps its text.
+
+        Raises `StorageError` when the folder cannot be written.
+        """
+        try:
+            author = structs.replace(author, what="deleted")
+            return self._replace(checked_name(name), None, if_version, author)
+        except NameRefused as refusal:
+            return Outcome("refused", reason=str(refusal))
+
+    def _replace(self, name: str, data: bytes | None, if_version: str, author: Author) -> Outcome:
+        self.settle()
+        for _ in range(2):
+            current = self.store.read(name)
+            is_missing = data is None and current is None
+            if is_missing or version_of(current) != if_version:
+                return _conflict(name, current)
+            try:
+                change = self.store.replace(name, data, author, expected=_digest(current))
+            except Moved as moved:
+                if _digest(moved.current) != _digest(current):
+                    return _conflict(name, moved.current)
+            else:
+                status = "deleted" if data is None else "written"
+                version = None if data is None else version_of(data)
+                return Outcome(status, version, current_version=version, change=change)
+        return Outcome(
+            "repeated_spurious_conflict",
+            current_version=if_version,
+            reason=f"{name} has not changed, and yet the write was refused twice.",
+        )
+
+    def update(self, name: str, make: Callable[[str | None], str | None], author: Author) -> Change:
+        """Change a document whatever it holds by now: `make` gets its text (None where there is
+        none) and gives the new one, None to delete it. It is asked anew when another was faster.
+
+        Raises what `make` raises, and `StorageError`.
+        """
+        name = checked_name(name)
+        self.settle()
+        for _ in range(_TRIES):
+            current = self.store.read(name)
+            text = make(None if current is None else text_of(name, current))
+            data = None if text is None else _fit(text)
+            what = author.what if data is not None or author.what != "written" else "deleted"
+            made = structs.replace(author, what=what)
+            try:
+                return self.store.replace(name, data, made, expected=_digest(current))
+            except Moved:
+                self.settle()
+        raise StorageError(
+            f"{name} is changed by another program all the time.",
+            kept="Nothing was changed.",
+            todo="Try again when that has ended.",
+        )
+
+    def settle(self) -> list[str]:
+        """Note what other programs have changed, and bring back what they have overwritten
+        without having seen it (cases/B23). Returns the names of documents that were mended.
+        """
+        self.store.notice()
+        names: list[str] = []
+        changes = self.store.changes()
+        if self._looked_at < 0:
+            self._looked_at = max(len(changes) - _LOOKED_BACK, 0)
+        while self._looked_at < len(changes):
+            change = changes[self._looked_at]
+            self._looked_at += 1
+            found = mended(self.store, change) if change.author.who == "other" else None
+            if found is not None:
+                text, author = found
+                with contextlib.suppress(Moved):  # by a newer change, which comes next
+                    self.store.replace(change.name, text, author, expected=change.after)
+                    names.append(change.name)
+                changes = self.store.changes()
+        return names
+
+    def history(self, name: str) -> list[Change]:
+        """The changes of a document, newest first. Raises `StorageError`."""
+        return [*reversed(self.store.changes(checked_name(name)))]
+
+    def find(self, name: str, change_id: str) -> Change:
+        """A change of a document by its id, or by the version that it made.
+
+        Raises `ReverieError` where there is none.
+        """
+        for change in self.history(name):
+            is_version = change.after is not None and change.after[:_VERSION_DIGITS] == change_id
+            if change.id == change_id or is_version:
+                return change
+        raise ReverieError(
+            f"{name} has no version {change_id} in its history.",
+            kept="Nothing was changed.",
+            todo="`reverie memory history NAME` lists them.",
+        )
+
+    def past_text(self, name: str, change_id: str) -> str:
+        """What a document held after a change, or before it where the change deleted it."""
+        change = self.find(name, change_id)
+        digest = change.after or change.before
+        return "" if digest is None else text_of(name, self.store.text_of(digest))
+
+    def restore(self, name: str, change_id: str, author: Author) -> Change:
+        """Make a past version the document's again. Raises `ReverieError`."""
+        text = self.past_text(name, change_id)
+        what = structs.replace(author, what="restored")
+        return self.update(name, lambda _current: text, what)
+
+
+class _Unfit(StorageError):
+    """A text that no document can hold."""
+
+
+def _fit(text: str) -> bytes:
+    kept = "Nothing was changed."
+    if "\x00" in text:
+        raise _Unfit("The text holds NULs, which no document may.", kept=kept)
+    try:
+        data = text.encode("utf-8")
+    except UnicodeEncodeError:
+        raise _Unfit("The text holds half of a surrogate pair.", kept=kept) from None
+    if len(data) > MOST_BYTES:
+        raise _Unfit(
+            f"The text has {len(data)} bytes; a document may have {MOST_BYTES}.",
+            kept=kept,
+            todo="Divide it into several documents.",
+        )
+    return data
+
+
+def _conflict(name: str, current: bytes | None) -> Outcome:
+    text: str | None = None
+    if current is not None and len(current) <= MOST_BYTES:
+        text = current.decode("utf-8", "replace")
+    there = "does not exist" if current is None else "has changed since it was read"
+    return Outcome(
+        "conflict",
+        current_version=version_of(current),
+        current_text=text,
+        reason=f"{name} {there}; nothing was written. Read it again and bring both together.",
+    )
