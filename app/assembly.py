@@ -21,12 +21,14 @@ from app.agent.leftovers import can_go_on
 from app.agent.loop import AgentLoop
 from app.agent.permission import hidden_from_search
 from app.agent.policy import Mode, Policy
+from app.agent.remembering import briefing_of, leave, session_memory
 from app.agent.request import Surroundings, system_prompt
 from app.agent.rewinder import Rewinder
 from app.agent.rules import Rule, RuleError, Rules, parse_rule
 from app.agent.titler import make_title
 from app.agent.tool_runner import ToolRunner
 from app.agent.tools.base import Asker, Tool, ToolContext
+from app.agent.tools.memory import MEMORY
 from app.agent.tools.registry import api_form, default_tools, select_tools
 from app.agent.tools.shell_background import ShellTask, ShellTasks
 from app.checkpoints.blobs import note_of, store_of
@@ -39,7 +41,7 @@ from app.git import git_branch, git_root, tracked_files
 from app.installation import Installation, Options, model_name, small_model_of
 from app.models.client import AnthropicProvider
 from app.models.local import LocalProvider
-from app.models.provider import Provider, Usage
+from app.models.provider import Block, Provider, Usage
 from app.models.rehearsal.model import RehearsalProvider
 from app.models.spending import spent
 from app.models.usage import (
@@ -131,6 +133,7 @@ class Runtime:
         await self.shells.close()
         if self.tracker is not None:
             await self.tracker.close()
+        await leave(self.runner.context.memory)
         error = self.conversation.journal.close()
         if self.ownership is not None:
             self.ownership.release()
@@ -189,7 +192,12 @@ async def open_session(
         hidden=hidden_from_search(policy),
         sightings=policy.sightings,
     )
+    context.memory = session_memory(here, settings, files.session_id)
     tools = select_tools(default_tools(), options.tools)
+    if context.memory is None:
+        tools = tuple(tool for tool in tools if tool.name != MEMORY)
+    briefing = briefing_of(here, context.memory)
+    await briefing.refresh()
     tracker = _tracker(here, options, settings, files, conversation, hooks)
     context.files = tracker
     gate = Gate(
@@ -200,7 +208,7 @@ async def open_session(
         save_rule=hooks.save_rule,
     )
     runner = ToolRunner(tools, context, gate, here.clock, hooks.emit)
-    caller = make_caller(here, options, model, provider, tools)
+    caller = make_caller(here, options, model, provider, tools, briefing.blocks)
     size = (
         await asyncio.to_thread(context_tokens, conversation.view, caller) if files.records else 0
     )
@@ -223,6 +231,7 @@ async def open_session(
         measure=meter(settings, hooks.emit),
         mode=lambda: gate.policy.mode,
         tell=hooks.tell,
+        briefing=briefing,
         max_turns=options.max_turns or settings.max_turns,
         shows_partials=hooks.shows_partials,
         shows_blocks=hooks.shows_blocks,
@@ -282,7 +291,12 @@ def _watched(root: Path) -> list[bytes] | None:
 
 
 def make_caller(
-    here: Installation, options: Options, model: str, provider: Provider, tools: tuple[Tool, ...]
+    here: Installation,
+    options: Options,
+    model: str,
+    provider: Provider,
+    tools: tuple[Tool, ...],
+    notes: tuple[Block, ...] = (),
 ) -> Caller:
     """How a session's model is called; one that takes no tools gets none and a short prompt."""
     offered = tools if provider.supports_tools else ()
@@ -292,6 +306,7 @@ def make_caller(
         min(model_facts(model).max_output, MOST_OUTPUT),
         system_prompt(_surroundings(here, options), with_tools=provider.supports_tools),
         tuple(api_form(tool) for tool in offered),
+        notes if provider.supports_tools else (),
     )
 
 
@@ -314,6 +329,7 @@ def session_policy(here: Installation, options: Options, settings: Settings) -> 
         mode=Mode(texts.mode),
         rules=Rules(_readable(texts.allow), _readable(texts.ask), _readable(texts.deny)),
         added_roots=options.added_folders,
+        memory_writes=settings.memory.writes,
     )
 
 

@@ -29,6 +29,7 @@ COMMANDS = (
     Command("tree", "every branch: switch, go back, fork"),
     Command("rewind", "go back to an earlier prompt: conversation, files or both"),
     Command("undo", "take the last rewind back"),
+    Command("memory", "what is remembered: read, edit, restore"),
     Command("model", "choose the model", argument="[name]"),
     Command("mode", "choose the permission mode", argument="[mode]"),
     Command("theme", "choose the colours", argument="[name]"),

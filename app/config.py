@@ -45,6 +45,15 @@ class CompactSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Tokens of the last whole turns that are kept word for word, at most."""
 
 
+class MemorySettings(msgspec.Struct, frozen=True, kw_only=True):
+    """`[memory]`: what the model may do with what is remembered (spec/memory.md)."""
+
+    writes: Literal["ask", "allow", "deny"] = "ask"
+    """Whether the model asks before it changes memory, changes it silently, or only reads it."""
+    folder: Annotated[str, msgspec.Meta(min_length=1)] | None = None
+    """Another folder for the documents; None = the project's own in the data folder."""
+
+
 class ModelPrice(msgspec.Struct, frozen=True, kw_only=True):
     """`[prices."model-name"]`: USD per million tokens, for models the built-in table lacks."""
 
@@ -73,6 +82,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Whether the small model names a new session after its first turn."""
     checkpoints: bool = True
     """Whether what files held is kept before tools change them, so that one can go back."""
+    auto_memory: bool = True
+    """Whether the project's memory is read into requests and may be written by the model."""
+    memory: MemorySettings = MemorySettings()
     resume_interrupted_turn: bool = False
     """Whether a turn that was cut off goes on by itself when its session is opened again."""
     cleanup_period_days: Annotated[int, msgspec.Meta(ge=0)] = 30
@@ -82,8 +94,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     prices: Mapping[str, ModelPrice] = msgspec.field(default_factory=dict[str, ModelPrice])
 
 
-WIDENS_TRUST = frozenset({"base_url", "prices", "cleanup_period_days"})
+WIDENS_TRUST = frozenset({"base_url", "prices", "cleanup_period_days", "memory.folder"})
 """Keys that a project's file may not set (spec/cli.md, Settings)."""
+_NARROWS: Mapping[str, object] = {"memory.writes": "deny", "auto_memory": False}
+"""Keys that a project's file may only set to this value, which allows less."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +223,7 @@ def _widens_trust(key: str, value: object) -> bool:
         _split(key)[0] in WIDENS_TRUST
         or key in WIDENS_TRUST
         or (key == "permissions.mode" and value == "bypassPermissions")
+        or (key in _NARROWS and value != _NARROWS[key])
     )
 
 

@@ -71,6 +71,12 @@ class Controller:
             lambda: self.state,
         )
         self.compaction = CompactionDesk(self.emit, self.notice, self._need_runtime, self._begin)
+        self.on_fault: Callable[[BaseException], None] | None = None
+        """Told of a programming error in a turn, for the crash screen."""
+        self._runtime: Runtime | None = None
+        self._turn: asyncio.Task[Any] | None = None
+        self._spawner = Spawner(self._fault)
+        self._spawn = self._spawner.start
         self.desks = Desks(
             here,
             self.emit,
@@ -80,13 +86,8 @@ class Controller:
             session=lambda: self.state.session,
             is_busy=lambda: self.is_busy,
             begin=self._begin,
+            spawn=self._spawn,
         )
-        self.on_fault: Callable[[BaseException], None] | None = None
-        """Told of a programming error in a turn, for the crash screen."""
-        self._runtime: Runtime | None = None
-        self._turn: asyncio.Task[Any] | None = None
-        self._spawner = Spawner(self._fault)
-        self._spawn = self._spawner.start
         self._opened = asyncio.Event()
 
     # Starting and leaving
@@ -307,8 +308,9 @@ class Controller:
         tools = tuple(runtime.runner.tools.values())
         from app.assembly import make_caller
 
+        notes = runtime.loop.briefing.blocks
         runtime.loop.caller = make_caller(
-            self.here, self.options, model_name(settings), provider, tools
+            self.here, self.options, model_name(settings), provider, tools, notes
         )
         model = runtime.loop.caller.model
         self.emit(f.ModelChosen(model, provider.name, model_facts(model).context))

@@ -17,6 +17,7 @@ from app.state.model import Session, Severity
 
 if TYPE_CHECKING:
     from app.assembly import Runtime
+    from app.memory_desk import MemoryDesk
     from app.rewind_desk import RewindDesk
     from app.session_desk import SessionDesk
     from app.tree_desk import TreeDesk
@@ -39,10 +40,12 @@ class Desks:
         session: Callable[[], Session],
         is_busy: Callable[[], bool],
         begin: Begin,
+        spawn: Begin,
     ) -> None:
         """`runtime` is what the session on screen owns, `is_busy` whether its turn goes on;
-        `begin` runs a coroutine as its turn.
+        `begin` runs a coroutine as its turn, `spawn` beside everything else.
         """
+        self._spawn = spawn
         self._here = here
         self._emit = emit
         self._notice = notice
@@ -91,4 +94,19 @@ class Desks:
             restorable=self.rewinds.restorable,
             files_at=self.rewinds.files_at,
             shell_files=self.rewinds.shell_files,
+        )
+
+    @cached_property
+    def memory(self) -> MemoryDesk:
+        """What is remembered of the project."""
+        from app.memory_desk import MemoryDesk
+
+        return MemoryDesk(
+            self._here,
+            self._settings,
+            self._emit,
+            self._notice,
+            self._runtime,
+            self._is_busy,
+            self._spawn,
         )

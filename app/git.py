@@ -65,6 +65,29 @@ def work_trees(folder: Path) -> tuple[Path, ...]:
     return tuple(dict.fromkeys(Path(os.path.realpath(each)) for each in found))
 
 
+def main_work_tree(folder: Path) -> Path | None:
+    """The top folder of the repository's main work tree, None outside of git.
+
+    A linked work tree is believed only when the repository names it too: a `.git` file that came
+    with a download must not make it share what belongs to another project.
+    """
+    root = git_root(folder)
+    if root is None:
+        return None
+    try:
+        own = _git_folder(root)
+        shared = own / "commondir"
+        if (root / ".git").is_dir() or not shared.is_file():
+            return root
+        common = (own / _small_text(shared)).resolve()
+        named = Path(_small_text(own / "gitdir"))
+        marker = named if named.is_absolute() else own / named
+        is_named = own.parent == common / "worktrees" and marker.samefile(root / ".git")
+    except OSError:
+        return root
+    return common.parent if is_named and common.name == ".git" else root
+
+
 def _git_folder(root: Path) -> Path:
     marker = root / ".git"
     if marker.is_dir():

@@ -13,9 +13,9 @@ from typing import Any
 from app.clock import Clock, SystemClock
 from app.config import Loaded, Settings, load_settings
 from app.credentials import Credentials, find_credentials, system_keyring
-from app.git import git_root
+from app.git import git_root, main_work_tree
 from app.models.usage import DEFAULT_MODEL, DEFAULT_SMALL_MODEL, LOCAL_MODEL, REHEARSAL_MODEL
-from app.paths import Places
+from app.paths import Places, project_slug
 from app.trust import is_trusted
 
 BUILT_IN = {"local": LOCAL_MODEL, "rehearsal": REHEARSAL_MODEL}
@@ -73,6 +73,22 @@ class Installation:
     def root(self) -> Path:
         """The top of the project: of its repository, or the folder itself outside of git."""
         return git_root(self.folder) or self.folder
+
+    def memory_folders(self, settings: Settings) -> tuple[Path, Path]:
+        """The folder of the project's memory, and that of its history.
+
+        All work trees of a repository share one (spec/memory.md, Sources).
+        """
+        own = self.places.memory(main_work_tree(self.folder) or self.folder)
+        chosen = settings.memory.folder
+        if chosen is None:
+            return own, own.with_name("memory-history")
+        home = self.environment.get("HOME") or str(Path.home())
+        folder = (
+            Path(home, chosen.removeprefix("~").lstrip("/")) if chosen[0] == "~" else Path(chosen)
+        )
+        folder = self.places.config / folder  # a relative one starts where the settings are
+        return folder, self.places.data / "memory-history" / project_slug(folder)
 
     def settings(self, options: Options, *, trusted: bool | None = None) -> Loaded:
         """All layers; the project's only where the folder is trusted."""

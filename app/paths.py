@@ -48,6 +48,10 @@ class Places:
         """The data folder of the project that lives in `folder`."""
         return self.projects / project_slug(folder)
 
+    def memory(self, root: Path) -> Path:
+        """The memory folder of the project with this top folder (spec/memory.md)."""
+        return self.project(root) / "memory"
+
     def transcript(self, folder: Path, session_id: str) -> Path:
         """The transcript of a session that was opened in `folder`."""
         return self.project(folder) / f"{session_id}.jsonl"

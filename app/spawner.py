@@ -14,11 +14,12 @@ class Spawner:
         self.running: set[asyncio.Task[Any]] = set()
         self._fault = fault
 
-    def start(self, work: Coroutine[Any, Any, None]) -> None:
-        """Run a coroutine."""
+    def start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """Run a coroutine; cancelling its task ends it early."""
         task = asyncio.create_task(work)
         self.running.add(task)
         task.add_done_callback(self._done)
+        return task
 
     def _done(self, task: asyncio.Task[Any]) -> None:
         self.running.discard(task)

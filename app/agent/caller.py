@@ -25,9 +25,16 @@ class Caller:
     provider: Provider
     model: str
     max_tokens: int
-    system: tuple[Block, ...]
+    identity: tuple[Block, ...]
     tools: tuple[Block, ...]
+    notes: tuple[Block, ...] = ()
+    """What every request carries of instruction files and memory."""
     retry: RetryPolicy = field(default_factory=RetryPolicy)
+
+    @property
+    def system(self) -> tuple[Block, ...]:
+        """The system blocks of a request."""
+        return (*self.identity, *self.notes)
 
 
 class Measure(Protocol):

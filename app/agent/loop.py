@@ -12,17 +12,16 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+from app.agent.briefing import Briefing
 from app.agent.caller import Caller, Measure, Tell
 from app.agent.compactor import Compactor
 from app.agent.conversation import Conversation
 from app.agent.leftovers import GO_ON, answer_leftovers, mark_interruption, supersede_leftovers
 from app.agent.reply_writer import ReplyWriter
 from app.agent.request import build_request
-from app.agent.tool_runner import (
-    Answer,
-    PersonInterrupted,
-    ToolRunner,
-)
+from app.agent.tool_runner import Answer, PersonInterrupted, ToolRunner
+from app.agent.tools.memory import MEMORY
+from app.agent.worth_noting import reminder
 from app.clock import Clock
 from app.models.errors import (
     ContextExceeded,
@@ -41,7 +40,7 @@ from app.models.provider import (
 )
 from app.models.retry import stream_with_retry
 from app.sessions.envelope import new_uuid
-from app.sessions.prompts import INTERRUPTED, INTERRUPTED_FOR_TOOL
+from app.sessions.prompts import INTERRUPTED, INTERRUPTED_FOR_TOOL, typed_text
 from app.state.facts import (
     Fact,
     LimitsReported,
@@ -87,6 +86,7 @@ class AgentLoop:
     measure: Measure
     mode: Callable[[], str]
     tell: Tell
+    briefing: Briefing
     compactor: Compactor | None = None
     max_turns: int | None = None
     shows_partials: bool = True
@@ -99,6 +99,9 @@ class AgentLoop:
     _calls: int = field(init=False, default=0)
     _text: str = field(init=False, default="")
     _strip_thinking: bool = field(init=False, default=False)
+    _failures: int = field(init=False, default=0)
+    """Calls of the turn that failed or were refused."""
+    _boundaries: int = field(init=False, default=-1)
 
     def __post_init__(self) -> None:
         self._writer = ReplyWriter(self.conversation, self.clock, self.emit)
@@ -126,6 +129,7 @@ class AgentLoop:
         self.emit(TurnStarted(turn_id, started))
         result = TurnResult("failed")
         try:
+            await self._brief()
             self.answer_leftovers()
             mark_interruption(self.conversation, self._prompt_id, self.mode())
             prompt = self.conversation.envelope.prompt(
@@ -141,6 +145,8 @@ class AgentLoop:
                 self.conversation.append(prompt)
             else:
                 await files.begin(prompt)
+            if not meta:
+                self._remind(typed_text(prompt.data))
             result = await self._rounds(prompt.uuid or "")
         except ModelError as error:
             self._keep_partial()
@@ -160,6 +166,33 @@ class AgentLoop:
         if self.compactor is not None:
             self.compactor.look_ahead()
         return result
+
+    async def _brief(self) -> None:
+        """Let the requests of this turn carry memory and instruction files as they are now."""
+        if not self.caller.provider.supports_tools:
+            return
+        before, self._boundaries = self._boundaries, len(self.conversation.view.graph.boundaries)
+        # What the model has noted itself may have been summed up with the conversation.
+        await self.briefing.refresh(anew=before not in (-1, self._boundaries))
+        self.caller.notes = self.briefing.blocks
+
+    def _remind(self, prompt: str) -> None:
+        """Say behind a prompt that something may be worth a note."""
+        failures, self._failures = self._failures, 0
+        context = self.runner.context
+        offered = any(tool.get("name") == MEMORY for tool in self.caller.tools)
+        if context.memory is None or not offered or self.runner.gate.policy.memory_writes == "deny":
+            return
+        words = reminder(prompt, failures)
+        if words:
+            record = self.conversation.envelope.prompt(
+                self.conversation.leaf,
+                words,
+                prompt_id=self._prompt_id,
+                permission_mode=self.mode(),
+                meta=True,
+            )
+            self.conversation.append(record)
 
     async def _rounds(self, prompt_uuid: str) -> TurnResult:
         pauses = 0
@@ -259,6 +292,7 @@ class AgentLoop:
             self.measure(model, started.usage, began)
 
     def _write_answer(self, answer: Answer) -> None:
+        self._failures += answer.result.is_error
         record = self.conversation.envelope.tool_result(
             self.conversation.leaf,
             answer.block,
@@ -316,6 +350,7 @@ class AgentLoop:
         reply = self._writer.reply
         was_replying = bool(reply.started) and reply.ended is None
         self._keep_partial()
+        self._failures = 0  # the person's own doing
         marker = INTERRUPTED if was_replying or not self._calls else INTERRUPTED_FOR_TOOL
         record = self.conversation.envelope.prompt(
             self.conversation.leaf,

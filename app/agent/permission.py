@@ -42,6 +42,8 @@ def judge(tool_name: str, arguments: Mapping[str, Any], policy: Policy) -> Verdi
             return Verdict("deny", f"the rule {rule.text} forbids it", rule.text)
         if rule is not None and policy.mode is not Mode.BYPASS:
             return Verdict("ask", f"the rule {rule.text} wants a question", rule.text)
+    if tool_name == "memory" and policy.memory_writes == "deny" and not _views(arguments):
+        return Verdict("deny", "memory is only read here (memory.writes = deny)")
     if policy.mode is Mode.BYPASS:
         return _bypassed(tool_name, paths, policy)
     if tool_name in _HARMLESS:
@@ -53,11 +55,21 @@ def judge(tool_name: str, arguments: Mapping[str, Any], policy: Policy) -> Verdi
         return _judge_read(_path_argument(tool_name, arguments), paths, allowed_by, policy)
     if tool_name in FILE_WRITERS:
         return _judge_write(_path_argument(tool_name, arguments), paths, allowed_by, policy)
-    if allowed_by is not None:
+    if tool_name == "memory" and _views(arguments):
+        return Verdict("allow", "it reads the project's memory")
+    if allowed_by is not None and not (tool_name == "memory" and policy.mode is Mode.PLAN):
         return Verdict("allow", f"the rule {allowed_by.text} allows it", allowed_by.text)
     if policy.mode is Mode.PLAN:
         return Verdict("deny", f"plan mode only reads, and {tool_name} may do more")
+    if tool_name == "memory" and policy.memory_writes == "allow":
+        return Verdict("allow", "changes to memory are silent (memory.writes = allow)")
+    if tool_name == "memory":
+        return Verdict("ask", "later sessions will read it")
     return Verdict("ask", f"no rule covers {tool_name}")
+
+
+def _views(arguments: Mapping[str, Any]) -> bool:
+    return arguments.get("command") == "view"
 
 
 def _bypassed(tool: str, paths: tuple[Path, ...], policy: Policy) -> Verdict:

@@ -64,6 +64,8 @@ class Policy:
     cwd: Path | None = None
     """The shell's working folder; None for `root`."""
     added_roots: tuple[Path, ...] = ()
+    memory_writes: Answer = "ask"
+    """What the settings say of changes to memory."""
     sightings: Sightings = field(default_factory=Sightings, compare=False)
     """What the verdicts note for the tools; a tool's context gets the same object."""
 

@@ -14,11 +14,13 @@ PERMISSION_MODES = ("default", "acceptEdits", "plan", "bypassPermissions")
 _SUBCOMMANDS = """\
 subcommands (each has --help):
   sessions      look at transcripts: list, show, request
+  memory        what is remembered of this project: list, read, write, history, check
   permissions   what the permission rules say of a tool call
   config        read and write settings
   doctor        what is wrong with this installation and how to mend it
 
-exit codes: 0 success, 1 a failed run or a bad id, 2 bad usage, 130 interrupted
+exit codes: 0 success, 1 a failed run or a bad id, 2 bad usage, 3 conflict,
+130 interrupted
 """
 
 

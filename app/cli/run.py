@@ -56,6 +56,10 @@ def _dispatch(words: list[str]) -> int:
             from app.cli.permissions_command import run_permissions
 
             return run_permissions(rest)
+        case "memory":
+            from app.cli.memory_command import run_memory
+
+            return run_memory(rest)
         case "config":
             from app.cli.config_command import run_config
 

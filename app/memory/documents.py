@@ -10,8 +10,10 @@ from typing import Final, Literal, TypeAlias
 from msgspec import Struct, structs
 
 from app.errors import ReverieError, StorageError
+from app.memory.links import with_renamed_link, without_link
 from app.memory.lost import mended
 from app.memory.pages import Page
+from app.memory.three_way import three_way
 from app.storage.documents import (
     Author,
     Change,
@@ -20,7 +22,7 @@ from app.storage.documents import (
     Moved,
     NameRefused,
 )
-from app.storage.names import checked_name
+from app.storage.names import ENTRY, checked_name
 
 MOST_BYTES: Final = 102_400
 """Bytes of a document at most."""
@@ -168,6 +170,11 @@ class Documents:
             todo="Try again when that has ended.",
         )
 
+    def set_aside(self, name: str, text: str, author: Author) -> Change:
+        """Keep a text in the history of a document without changing it. Raises `StorageError`."""
+        data = text.encode("utf-8", "replace")
+        return self.store.set_aside(name, data, structs.replace(author, what="set_aside"))
+
     def settle(self) -> list[str]:
         """Note what other programs have changed, and bring back what they have overwritten
         without having seen it (cases/B23). Returns the names of documents that were mended.
@@ -189,9 +196,54 @@ class Documents:
                 changes = self.store.changes()
         return names
 
+    def rename(self, name: str, new: str, author: Author) -> Change:
+        """Give a document a name that is free; its history goes with it.
+
+        Raises `ReverieError` where there is no such document or the name is taken.
+        """
+        name, new = checked_name(name), checked_name(new)
+        self.settle()
+        data = self.store.read(name)
+        if data is None:
+            raise ReverieError(f"There is no document {name}.", kept="Nothing was changed.")
+        made = structs.replace(author, what="renamed", other_name=name, why=f"was {name}")
+        try:
+            change = self.store.replace(new, data, made, expected=None)
+        except Moved:
+            raise ReverieError(
+                f"There is a document {new} already.", kept="Nothing was changed."
+            ) from None
+        gone = structs.replace(author, what="renamed", why=f"is {new} now")
+        with contextlib.suppress(Moved):  # changed in this moment: then both names stay
+            self.store.replace(name, None, gone, expected=_digest(data))
+        return change
+
+    def unlink(self, name: str, author: Author) -> Change | None:
+        """Take the entry's lines about a document that is gone out; None where there are none."""
+        return self._change_entry(lambda text: without_link(text, name), author)
+
+    def relink(self, name: str, new: str, author: Author) -> Change | None:
+        """Let the entry's links to a document follow its new name; None where there are none."""
+        return self._change_entry(lambda text: with_renamed_link(text, name, new), author)
+
+    def _change_entry(self, make: Callable[[str], str], author: Author) -> Change | None:
+        data = self.store.read(ENTRY)
+        if data is None or make(text_of(ENTRY, data)) == text_of(ENTRY, data):
+            return None
+        return self.update(ENTRY, lambda text: None if text is None else make(text), author)
+
     def history(self, name: str) -> list[Change]:
-        """The changes of a document, newest first. Raises `StorageError`."""
-        return [*reversed(self.store.changes(checked_name(name)))]
+        """The changes of a document, newest first, under the names it had before too.
+
+        Raises `StorageError`.
+        """
+        found = [*reversed(self.store.changes(checked_name(name)))]
+        earlier = found[-1].author.other_name if found else ""
+        return found if not earlier or earlier == name else found + self._before(earlier)
+
+    def _before(self, name: str) -> list[Change]:
+        """The history of a name that a document gave up, without its last entry."""
+        return [each for each in self.history(name) if each.author.what != "renamed" or each.after]
 
     def find(self, name: str, change_id: str) -> Change:
         """A change of a document by its id, or by the version that it made.
@@ -219,6 +271,34 @@ class Documents:
         text = self.past_text(name, change_id)
         what = structs.replace(author, what="restored")
         return self.update(name, lambda _current: text, what)
+
+    def revert(self, name: str, change_id: str, author: Author) -> Change:
+        """Take one change back and leave what came after it.
+
+        Raises `ReverieError` where later changes are in the way.
+        """
+        change = self.find(name, change_id)
+        after, before = (self._lines(digest) for digest in (change.after, change.before))
+
+        def make(current: str | None) -> str | None:
+            now = [] if current is None else current.splitlines(keepends=True)
+            stretches = list(three_way(after, now, before))
+            if any(stretch.is_conflict for stretch in stretches):
+                raise ReverieError(
+                    f"{name} was changed at the same place since.",
+                    kept="Nothing was changed.",
+                    todo="Open it in the memory screen (f4); its history has every version.",
+                )
+            lines = [line for stretch in stretches for line in stretch.lines or ()]
+            if lines == now:
+                raise ReverieError(f"That is not in {name} any more.", kept="Nothing was changed.")
+            return "".join(lines) if lines or change.before is not None else None
+
+        return self.update(change.name, make, structs.replace(author, what="restored"))
+
+    def _lines(self, digest: str | None) -> list[str]:
+        data = b"" if digest is None else self.store.text_of(digest)
+        return data.decode("utf-8", "replace").splitlines(keepends=True)
 
 
 class _Unfit(StorageError):

@@ -24,6 +24,8 @@ COMPACT_FAILED = "compact_failed"
 """Subtype of our record of a summary that could not be made by itself."""
 COMPACT_UNDONE = "compact_undone"
 """Subtype of our record that goes on from before a compaction; it may be a branch's end."""
+MEMORY_STRUCK = "memory_struck"
+"""Subtype of our record that the person took back what the model had noted."""
 REWIND = "rewind"
 """Subtype of our record of a rewind: a node of the tree that one can go back to."""
 _FEW = 16

@@ -25,6 +25,8 @@ class Author(Struct, frozen=True):
     why: str = ""
     """A few words for the history."""
     what: What = "written"
+    other_name: str = ""
+    """The name that a renamed document had before."""
 
 
 class Change(Struct, frozen=True):

@@ -24,6 +24,7 @@ class PermissionBox(ChoiceBox):
         "Write": "wants to write",
         "Edit": "wants to change",
         "Read": "wants to read",
+        "memory": "wants to change what is remembered",
     }
 
     def __init__(self, request: PermissionRequest) -> None:
@@ -51,11 +52,17 @@ def _subject(request: PermissionRequest) -> list[Content]:
         return [Content.styled(_shown(str(arguments.get("command", ""))), "bold")]
     path = str(arguments.get("file_path") or arguments.get("path") or request.title)
     parts = [Content.styled(plain(path), "bold")]
-    if request.tool == "Edit":
+    if request.tool == "memory":
+        parts = [Content.styled(plain(request.title), "bold")]
+        text = str(arguments.get("file_text") or arguments.get("insert_text") or "")
+        parts.append(
+            _replacement(
+                str(arguments.get("old_str", "")), text or str(arguments.get("new_str", ""))
+            )
+        )
+    elif request.tool == "Edit":
         old, new = str(arguments.get("old_string", "")), str(arguments.get("new_string", ""))
-        lines = [BodyLine(f"− {line}", "removed") for line in _shown(old).split("\n")]
-        lines += [BodyLine(f"+ {line}", "added") for line in _shown(new).split("\n")]
-        parts.append(_diff(lines))
+        parts.append(_replacement(old, new))
         if arguments.get("replace_all") is True:
             parts.append(Content.styled("everywhere in the file", "$r-warn"))
     elif request.tool == "Write":
@@ -77,6 +84,12 @@ def _shown(text: str) -> str:
         plain(text[:LONGEST_SHOWN], show_colours=True)
         + f"\n… {len(text) - LONGEST_SHOWN} more characters"
     )
+
+
+def _replacement(old: str, new: str) -> Content:
+    lines = [BodyLine(f"− {line}", "removed") for line in _shown(old).split("\n")] if old else []
+    lines += [BodyLine(f"+ {line}", "added") for line in _shown(new).split("\n")] if new else []
+    return _diff(lines)
 
 
 def _diff(lines: list[BodyLine]) -> Content:

@@ -31,6 +31,12 @@ def call_title(name: str, arguments: Mapping[str, Any], folder: str = "") -> str
         where = str(arguments.get("path") or arguments.get("glob") or "")
         title = f'"{arguments.get("pattern", "")}"'
         return plain_line(f"{title}  in {_short(where, folder)}" if where else title)
+    if name == "memory":
+        path = str(arguments.get("path") or arguments.get("old_path") or "")
+        new = arguments.get("new_path")
+        words = [str(arguments.get("command", "")), path.removeprefix("/memories/")]
+        words += [f"to {new}".replace("/memories/", "", 1)] if isinstance(new, str) else []
+        return plain_line("  ".join(words))
     for key in _TITLE_KEYS:
         value = arguments.get(key)
         if isinstance(value, str) and value:
@@ -63,7 +69,8 @@ def result_note(name: str, details: object, output: str, seconds: float | None) 
     fields = cast("dict[str, Any]", details) if isinstance(details, dict) else {}
     if hunks := _hunks(fields):
         added, removed = count_changes(hunks)
-        return f"+{added} −{removed}"
+        strike = "  x strike" if name == "memory" else ""
+        return f"+{added} −{removed}{strike}"
     if name == "Write" and fields.get("type") == "create":
         return f"+{len(str(fields.get('content', '')).splitlines())} new"
     file = fields.get("file")

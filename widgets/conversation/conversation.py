@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Mapping
 from typing import ClassVar
 
 from rich.segment import Segment
@@ -16,7 +17,7 @@ from textual.strip import Strip
 from app.state import select
 from app.state.model import Live, Session
 from widgets.conversation.block_view import BlockView
-from widgets.conversation.blocks import Fold, PromptBlock, copied_text, fold_of, foldable
+from widgets.conversation.blocks import CardBlock, Fold, PromptBlock, copied_text, fold_of, foldable
 from widgets.conversation.feed import Feed
 from widgets.follow import Follow
 from widgets.looks import palette_of
@@ -57,6 +58,7 @@ class Conversation(Follow, BlockView):
         Binding("enter,space", "fold", "Open", id="conversation.fold"),
         Binding("y", "copy", "Copy", id="conversation.copy"),
         Binding("e", "edit", "Editor", id="conversation.edit"),
+        Binding("x", "strike", "Strike a note from memory", id="conversation.strike"),
         Binding("slash", "find", "Find", id="conversation.find"),
         Binding("n", "find_next(1)", "Next hit", id="conversation.find_next"),
         Binding("N", "find_next(-1)", "Hit before", id="conversation.find_before"),
@@ -76,6 +78,15 @@ class Conversation(Follow, BlockView):
         def __init__(self, text: str) -> None:
             super().__init__()
             self.text = text
+
+    class StrikeAsked(Message):
+        """The person wants what a call has noted in memory to be taken back."""
+
+        def __init__(self, name: str, change_id: str, tool_id: str) -> None:
+            super().__init__()
+            self.name = name
+            self.change_id = change_id
+            self.tool_id = tool_id
 
     class FindAsked(Message):
         """The person wants to search."""
@@ -266,6 +277,15 @@ class Conversation(Follow, BlockView):
         """Read the block under the cursor in the editor."""
         if self.cursor is not None:
             self.post_message(self.EditAsked(copied_text(self.blocks[self.cursor])))
+
+    def action_strike(self) -> None:
+        """Take back what the memory call under the cursor has noted."""
+        block = self.blocks[self.cursor] if self.cursor is not None else None
+        if isinstance(block, CardBlock) and isinstance(block.details, Mapping):
+            change = block.details.get("changeId")
+            if block.name == "memory" and isinstance(change, str):
+                name = str(block.details.get("name"))
+                self.post_message(self.StrikeAsked(name, change, block.tool_id))
 
     def action_find(self) -> None:
         self.post_message(self.FindAsked())

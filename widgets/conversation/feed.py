@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from app.plain_text import cut, plain
 from app.sessions.compact import compaction_in_words
-from app.sessions.graph import COMPACT_UNDONE, REWIND, GraphView, MessageGraph
+from app.sessions.graph import COMPACT_UNDONE, MEMORY_STRUCK, REWIND, GraphView, MessageGraph
 from app.sessions.history import advance, timeline
 from app.sessions.prompts import (
     CUT_OFF_RESULT,
@@ -286,6 +286,8 @@ class Feed:
             self._add(NoteBlock(f"◆ compacted here: {words}", "accent", uuid))
         elif subtype == COMPACT_UNDONE:
             self._add(NoteBlock("◆ back to before the compaction", "accent", uuid))
+        elif subtype == MEMORY_STRUCK and text:
+            self._add(NoteBlock(f"✗ {text}", "muted", uuid))
         elif subtype == REWIND and text:
             self._add(NoteBlock(f"↺ {text}", "accent", uuid))
         elif subtype == "away_summary" and text:

@@ -60,6 +60,7 @@ class ChatScreen(ChatCommands, ChatAnswers, Follow, Screen[None]):
         Binding("f1", "help", "Help", id="chat.help"),
         Binding("f2", "tasks", "Tasks", id="chat.tasks"),
         Binding("f3", "tree", "Tree", id="chat.tree"),
+        Binding("f4", "memory", "Memory", id="chat.memory"),
         Binding("pageup", "page(-1)", "Page up", id="chat.page_up", priority=True),
         Binding("pagedown", "page(1)", "Page down", id="chat.page_down", priority=True),
     ]
@@ -152,7 +153,7 @@ class ChatScreen(ChatCommands, ChatAnswers, Follow, Screen[None]):
             busy = self.controller.state.live.turn_id is not None
             first = hint(self, "chat.interrupt") if busy else hint(self.prompt, "prompt.send")
             hints = [first, hint(self, "chat.help"), hint(self, "chat.tasks")]
-            hints.append(hint(self, "chat.tree"))
+            hints += [hint(self, "chat.tree"), hint(self, "chat.memory")]
         keys = "  ".join(part for part in hints if part)
         self.query_one(StatusLine).show_keys(keys)
 
@@ -260,6 +261,11 @@ class ChatScreen(ChatCommands, ChatAnswers, Follow, Screen[None]):
     @on(Conversation.EditAsked)
     async def _read_asked(self, message: Conversation.EditAsked) -> None:
         await self.edit_in_editor(message.text)
+
+    @on(Conversation.StrikeAsked)
+    async def _strike_asked(self, message: Conversation.StrikeAsked) -> None:
+        desk = self.controller.desks.memory
+        await desk.strike(message.name, message.change_id, message.tool_id)
 
     @on(Conversation.FindAsked)
     async def _find_asked(self) -> None:

@@ -83,6 +83,15 @@ class ChatCommands(Screen[None]):
     async def _do_tree(self, _argument: str) -> None:
         self.action_tree()
 
+    def action_memory(self) -> None:
+        """Show what is remembered, to read, to edit, to restore."""
+        from widgets.screens.memory import MemoryScreen  # not before the first frame
+
+        self.app.push_screen(MemoryScreen(self.controller, self.controller.desks.memory))
+
+    async def _do_memory(self, _argument: str) -> None:
+        self.action_memory()
+
     async def _do_rewind(self, _argument: str) -> None:
         self.action_tree()
 

@@ -21,14 +21,25 @@ class TreeList(ScrollView, can_focus=False):
     class Clicked(Message):
         """The person clicked a line; twice on the same one to open it."""
 
-        def __init__(self, index: int, *, opened: bool) -> None:
+        def __init__(self, rows: TreeList, index: int, *, opened: bool) -> None:
             super().__init__()
+            self.rows = rows
             self.index = index
             self.opened = opened
 
-    def __init__(self, cells: Callable[[int, int], Sequence[Cell]]) -> None:
+        @property
+        def control(self) -> TreeList:
+            """The list that was clicked."""
+            return self.rows
+
+    def __init__(
+        self,
+        cells: Callable[[int, int], Sequence[Cell]],
+        *,
+        id: str = "tree-list",  # noqa: A002 - Textual's own name
+    ) -> None:
         """`cells` gives the cells of a line for a width."""
-        super().__init__(id="tree-list")
+        super().__init__(id=id)
         self._cells = cells
         self._count = self._chosen = 0
         self._empty: Sequence[str] = ()
@@ -87,4 +98,4 @@ class TreeList(ScrollView, can_focus=False):
         index = event.y + self.scroll_offset.y
         if 0 <= index < self._count:
             opened = index == self._chosen and event.chain > 1
-            self.post_message(self.Clicked(index, opened=opened))
+            self.post_message(self.Clicked(self, index, opened=opened))

@@ -8,11 +8,14 @@ from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from app.agent.policy import Sightings
 from app.clock import Clock
 from app.sessions.records import Record
+
+if TYPE_CHECKING:
+    from app.agent.session_memory import SessionMemory
 
 ToolInput: TypeAlias = Mapping[str, Any]
 """A tool's arguments as the model wrote them: untrusted until the tool has checked them."""
@@ -123,6 +126,8 @@ class ToolContext:
     background: BackgroundShells
     files: FileKeeper | None = None
     """None where file checkpoints are off."""
+    memory: SessionMemory | None = None
+    """None where memory is off."""
     ask: Asker | None = None
     """None where nobody can answer (print mode)."""
     added_roots: tuple[Path, ...] = ()

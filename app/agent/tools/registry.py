@@ -14,6 +14,7 @@ from app.agent.tools.glob import GlobTool
 from app.agent.tools.grep import GrepTool
 from app.agent.tools.kill_shell import KillShellTool
 from app.agent.tools.ls import LsTool
+from app.agent.tools.memory import MemoryTool
 from app.agent.tools.read import ReadTool
 from app.agent.tools.todo import TodoWriteTool
 from app.agent.tools.write import WriteTool
@@ -33,6 +34,7 @@ def default_tools() -> tuple[Tool, ...]:
         GrepTool(),
         LsTool(),
         TodoWriteTool(),
+        MemoryTool(),
         AskUserQuestionTool(),
     )
 

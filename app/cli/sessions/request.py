@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from app.agent.remembering import briefing_of, session_memory
 from app.agent.request import build_request
+from app.agent.tools.memory import MEMORY
 from app.agent.tools.registry import default_tools
 from app.assembly import choose_provider, make_caller
 from app.cli.output import JsonObject, print_json, print_lines
@@ -19,7 +21,11 @@ def request(here: Installation, transcript: Transcript, model: str | None, *, as
     options = Options(model=model)
     settings = here.settings(options).settings
     provider = choose_provider(model_name(settings), here, settings, None)
-    caller = make_caller(here, options, model_name(settings), provider, default_tools())
+    memory = session_memory(here, settings, transcript.session_id)
+    briefing = briefing_of(here, memory)
+    briefing.look()
+    tools = tuple(tool for tool in default_tools() if memory is not None or tool.name != MEMORY)
+    caller = make_caller(here, options, model_name(settings), provider, tools, briefing.blocks)
     built = build_request(
         transcript.view,
         model=caller.model,

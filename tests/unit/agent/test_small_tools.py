@@ -90,7 +90,7 @@ async def test_background_tools(tmp_path: Path) -> None:
 
 def test_registry() -> None:
     tools = default_tools()
-    assert len({tool.name for tool in tools}) == len(tools) == 11
+    assert len({tool.name for tool in tools}) == len(tools) == 12
     assert [tool.name for tool in select_tools(tools, ["Read", "Bash"])] == ["Bash", "Read"]
     assert select_tools(tools, None) == tools
     assert select_tools(tools, []) == ()

@@ -1,0 +1,531 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from rich.cells import cell_len
+from textual import events
+
+from app.main import ReverieApp
+from tests.pilot.memories import SHOP, memories
+from tests.pilot.stage import window
+from widgets.screens.chat import ChatScreen
+from widgets.screens.dialogs.help import HelpScreen
+from widgets.screens.dialogs.memory_check import CheckScreen
+from widgets.screens.memory import MemoryScreen
+
+BASE = "one\ntwo\nthree\nfour\nfive\n"
+
+
+async def test_f4_opens_the_memory_and_esc_leaves_it(tmp_path: Path) -> None:
+    async with window(tmp_path) as seen:
+        assert "f4 Memory" in str(seen.screen.query_one("StatusLine").render_line(0).text)
+        await seen.pilot.press("f4")
+        await seen.app.workers.wait_for_complete()
+        assert isinstance(seen.app.screen, MemoryScreen)
+        await seen.pilot.press("escape")
+        await seen.send("/memory")
+        assert isinstance(seen.app.screen, MemoryScreen)
+
+
+async def test_the_list_says_how_old_how_large_and_by_whom(tmp_path: Path) -> None:
+    ages = {"MEMORY.md": 30.0, "testing.md": 2 * 86_400.0}
+    async with memories(
+        tmp_path,
+        ages=ages,
+        writers={"testing.md": "dream"},
+        orphans=("deploy/steps.md",),
+    ) as shown:
+        entry, folder, steps, testing = shown.listed()
+        assert entry.split() == ["›", "MEMORY.md", "73", "now", "you"]
+        assert folder.split() == ["▾", "deploy/"]
+        assert steps.split()[:2] == ["!", "steps.md"] and steps.split()[-1] == "orphan"
+        assert testing.split() == ["testing.md", "52", "47", "h", "dream"]
+        assert "4 / 200 lines, 73 / 25 000 units" in shown.said("head")
+        assert "memory  work" in shown.said("head")
+        for words in ("enter Open", "h History", "n New", "m Rename", "delete Trash", "/ Search"):
+            assert words in shown.said("foot")
+
+
+async def test_the_preview_follows_the_cursor_of_the_list(tmp_path: Path) -> None:
+    async with memories(tmp_path) as shown:
+        assert "# Shop" in shown.drawn("preview")
+        await shown.press("G")
+        assert "# Testing" in shown.drawn("preview")
+        await shown.press("p")
+        assert not shown.screen.pane.display
+
+
+async def test_enter_opens_and_what_is_typed_is_saved(tmp_path: Path) -> None:
+    async with memories(tmp_path) as shown:
+        await shown.press("G", "enter", *"New: ")
+        assert shown.editor.text.startswith("New: # Testing")
+        assert shown.lines()[3].startswith("›●") and "unsaved" in shown.said("said")
+        assert "New: # Testing" in shown.drawn("preview")
+        assert shown.desk.texts["testing.md"] == SHOP["testing.md"]
+        await shown.press("ctrl+s")
+        assert shown.desk.texts["testing.md"] == "New: " + SHOP["testing.md"]
+        assert "●" not in shown.lines()[3]
+
+
+async def test_saving_what_has_not_changed_writes_nothing(tmp_path: Path) -> None:
+    async with memories(tmp_path) as shown:
+        await shown.press("enter", "ctrl+s")
+        assert len(shown.desk.changes["MEMORY.md"]) == 1
+        assert "is saved already" in shown.notices()
+
+
+async def test_keys_that_come_at_once_act_in_their_order(tmp_path: Path) -> None:
+    async with memories(tmp_path) as shown:
+        await shown.burst("G", "enter", *"ab", "ctrl+s", "escape", "k", "enter", *"cd", "ctrl+s")
+        assert shown.desk.texts["testing.md"].startswith("ab# Testing")
+        assert shown.desk.texts["deploy/steps.md"].startswith("cd# Deploy")
+        await shown.burst("escape", "n", *"x", "enter", *"text", "ctrl+s", "escape", "escape", "h")
+        assert shown.desk.texts["x.md"] == "text"
+        assert shown.closed == 1 and shown.seen.prompt.text == "h"
+
+
+async def test_keys_behind_a_dialog_s_key_belong_to_the_dialog(tmp_path: Path) -> None:
+    async with memories(tmp_path) as shown:
+        await shown.burst("f1", "escape", "G", "enter", "x")
+        assert shown.seen.app.screen is shown.screen
+        assert shown.editor.text.startswith("x# Testing")
+
+
+async def test_several_documents_stay_open_with_what_was_typed(tmp_path: Path) -> None:
+    async with memories(tmp_path) as shown:
+        await shown.press("enter", *"mine ", "escape", "G", "enter", *"too ", "escape")
+        assert shown.lines()[0].startswith(" ●") and shown.lines()[3].startswith("›●")
+        await shown.press("g", "enter")
+        assert shown.editor.text.startswith("mine # Shop")
+        await shown.press("ctrl+z")
+        assert shown.editor.text == SHOP["MEMORY.md"]
+        await shown.press("ctrl+y")
+        assert shown.editor.text.startswith("mine # Shop")
+
+
+async def test_leaving_with_unsaved_text_asks(tmp_path: Path) -> None:
+    async with memories(tmp_path) as shown:
+        await shown.press("enter", "x", "escape", "escape")
+        assert "Not saved: MEMORY.md" in shown.said("asked") and shown.closed == 0
+        row = str(shown.screen.query_one("ChoiceRow").render())
+        assert "1 Save all" in row and "2 Leave without saving" in row and "3 Stay" in row
+        await shown.press("3")
+        assert shown.mode == "list" and shown.editor.text.startswith("x#")
+        await shown.press("escape", "1")
+        assert shown.closed == 1 and shown.desk.texts["MEMORY.md"].startswith("x#")
+        assert shown.desk.aside == []
+
+
+async def test_a_text_that_is_left_unsaved_is_kept_in_the_history(tmp_path: Path) -> None:
+    async with memories(tmp_path) as shown:
+        await shown.press("enter", "x", "escape", "escape", "2")
+        assert shown.closed == 1
+        assert shown.desk.aside == [("MEMORY.md", "x" + SHOP["MEMORY.md"])]
+        assert shown.desk.texts == SHOP and not shown.desk.is_open
+
+
+async def test_leaving_the_app_asks_too_and_an_end_without_asking_keeps_the_text(
+    tmp_path: Path,
+) -> None:
+    async with memories(tmp_path) as shown:
+        await shown.press("enter", "x", "ctrl+q")
+        assert "Not saved: MEMORY.md" in shown.said("asked")
+        await shown.press("escape")
+        assert shown.mode == "edit"
+    assert shown.desk.aside == [("MEMORY.md", "x" + SHOP["MEMORY.md"])]
+
+
+async def test_a_text_that_can_be_kept_nowhere_is_not_left(tmp_path: Path) -> None:
+    async with memories(tmp_path) as shown:
+        shown.desk.refuses = "The folder is read-only."
+        await shown.press("enter", "x", "ctrl+s")
+        assert "The folder is read-only." in shown.notices()
+        assert shown.lines()[0].startswith("›●")
+        await shown.press("escape", "escape", "2")
+        assert shown.closed == 0 and shown.editor.text.startswith("x#")
+        await shown.press("escape", "1")
+        assert shown.closed == 0
+        shown.desk.refuses = ""
+
+
+async def test_a_clean_document_follows_the_disk(tmp_path: Path) -> None:
+    async with memories(tmp_path, {"MEMORY.md": BASE}) as shown:
+        await shown.press("enter", "down", "down", "right")
+        shown.desk.write_as("assistant", "MEMORY.md", BASE + "six\n")
+        await shown.settle()
+        assert shown.editor.text == BASE + "six\n" and shown.editor.cursor_location == (2, 1)
+        assert not shown.buffer.is_dirty and "6 / 200" in shown.said("head")
+
+
+async def clash(shown, mine: str = "x", theirs: str = "one\ntwo\nthree\nfour\nFIVE\n") -> None:
+    await shown.press("enter", *mine)
+    shown.desk.write_as("assistant", "MEMORY.md", theirs)
+    await shown.settle()
+    assert shown.mode == "choice"
+    assert "was changed by another program while you wrote" in shown.said("asked")
+    row = str(shown.screen.query_one("ChoiceRow").render())
+    assert "1 Keep mine" in row and "2 Take theirs" in row and "3 merge" in row
+
+
+async def test_mine_is_written_over_theirs(tmp_path: Path) -> None:
+    async with memories(tmp_path, {"MEMORY.md": BASE}) as shown:
+        await clash(shown)
+        await shown.press("1")
+        assert shown.desk.texts["MEMORY.md"] == "x" + BASE and not shown.buffer.is_dirty
+        assert len(shown.desk.changes["MEMORY.md"]) == 3
+
+
+async def test_theirs_is_taken_and_mine_kept(tmp_path: Path) -> None:
+    async with memories(tmp_path, {"MEMORY.md": BASE}) as shown:
+        await clash(shown)
+        await shown.press("2")
+        assert shown.editor.text == "one\ntwo\nthree\nfour\nFIVE\n"
+        assert shown.desk.aside == [("MEMORY.md", "x" + BASE)] and not shown.buffer.is_dirty
+
+
+async def test_both_are_merged_and_nothing_is_written_before_it_is_saved(tmp_path: Path) -> None:
+    async with memories(tmp_path, {"MEMORY.md": BASE}) as shown:
+        await clash(shown)
+        await shown.press("3")
+        both = "xone\ntwo\nthree\nfour\nFIVE\n"
+        assert shown.editor.text == both and shown.buffer.is_dirty
+        assert shown.desk.texts["MEMORY.md"] == "one\ntwo\nthree\nfour\nFIVE\n"
+        await shown.press("ctrl+s")
+        assert shown.desk.texts["MEMORY.md"] == both
+        await shown.press("ctrl+z")
+        assert shown.editor.text == "x" + BASE
+
+
+async def test_a_merge_with_conflicts_says_so(tmp_path: Path) -> None:
+    async with memories(tmp_path, {"MEMORY.md": BASE}) as shown:
+        await clash(shown, theirs="ONE\ntwo\nthree\nfour\nfive\n")
+        await shown.press("3")
+        text = shown.editor.text
+        assert text.startswith("<<<<<<< mine\nxone\n=======\nONE\n>>>>>>> theirs\ntwo\n")
+        assert "in 1 place:" in shown.notices()
+
+
+async def test_a_conflict_that_is_put_off_comes_again_when_saving(tmp_path: Path) -> None:
+    async with memories(tmp_path, {"MEMORY.md": BASE}) as shown:
+        await clash(shown)
+        await shown.press("escape", *"yz")
+        assert shown.editor.text == "xyz" + BASE and "conflict" in shown.lines()[0]
+        await shown.press("ctrl+s")
+        assert shown.mode == "choice"
+        await shown.press("1")
+        assert shown.desk.texts["MEMORY.md"] == "xyz" + BASE
+
+
+async def test_a_conflict_that_only_saving_finds_is_asked_about(tmp_path: Path) -> None:
+    async with memories(tmp_path, {"MEMORY.md": BASE}) as shown:
+        await shown.press("enter", "x")
+        shown.desk.texts["MEMORY.md"] = "theirs\n"
+        await shown.burst("ctrl+s", "2")
+        assert shown.editor.text == "theirs\n" and shown.desk.aside == [("MEMORY.md", "x" + BASE)]
+
+
+async def test_the_question_waits_until_the_typing_pauses(tmp_path: Path) -> None:
+    async with memories(tmp_path, {"MEMORY.md": BASE}) as shown:
+        await shown.press("enter", "x")
+        app, clock = shown.seen.app, shown.seen.clock
+        sleep = clock.sleep
+
+        async def typing(seconds: float) -> None:
+            if len(shown.editor.text) < len(BASE) + 4:
+                app.post_message(events.Key("1", "1"))
+                await shown.seen.pilot.pause()
+            await sleep(seconds)
+
+        clock.sleep = typing
+        shown.desk.write_as("other", "MEMORY.md", "theirs\n")
+        await shown.settle()
+        assert shown.editor.text.startswith("x111") and shown.mode == "choice"
+
+
+async def test_a_document_that_is_deleted_stays_open_and_is_written_anew(tmp_path: Path) -> None:
+    async with memories(tmp_path, {"MEMORY.md": BASE}) as shown:
+        await shown.press("enter")
+        shown.desk.delete_as_other("MEMORY.md")
+        await shown.settle()
+        assert "was deleted by another program" in shown.notices()
+        assert shown.editor.text == BASE and shown.buffer.is_dirty
+        assert "not on disk" in shown.lines()[0]
+        await shown.press("ctrl+s")
+        assert shown.desk.texts["MEMORY.md"] == BASE and not shown.buffer.is_dirty
+
+
+async def test_a_document_that_is_deleted_and_made_again_is_followed(tmp_path: Path) -> None:
+    async with memories(tmp_path, {"MEMORY.md": BASE}) as shown:
+        await shown.press("enter")
+        shown.desk.delete_as_other("MEMORY.md")
+        await shown.settle()
+        shown.desk.write_as("other", "MEMORY.md", "again\n")
+        await shown.settle()
+        assert shown.editor.text == "again\n" and not shown.buffer.is_dirty
+
+
+async def test_a_new_document_gets_a_name_and_is_written_by_saving(tmp_path: Path) -> None:
+    async with memories(tmp_path) as shown:
+        await shown.press("n", *"notes", "enter")
+        assert shown.mode == "edit" and "notes.md" not in shown.desk.texts
+        assert any("notes.md" in line and "not on disk" in line for line in shown.listed())
+        await shown.press(*"hello", "ctrl+s")
+        assert shown.desk.texts["notes.md"] == "hello"
+        await shown.press("escape", "escape")
+        assert shown.closed == 1
+
+
+async def test_a_name_that_is_refused_stays_to_be_mended(tmp_path: Path) -> None:
+    async with memories(tmp_path) as shown:
+        await shown.press("n", *"../x", "enter")
+        assert "cannot be a document's name" in shown.notices()
+        assert shown.mode == "name" and shown.screen.line.value == "../x"
+        await shown.press("escape")
+        assert shown.mode == "list"
+
+
+async def test_an_empty_folder_teaches_the_next_key(tmp_path: Path) -> None:
+    async with memories(tmp_path, {}) as shown:
+        assert "Nothing is remembered yet." in shown.listed()[0]
+        assert "n New" in "\n".join(shown.listed())
+        keys = ("enter", "h", "m", "delete", "u", "down", "G", "ctrl+s", "ctrl+e", "tab", "p", "p")
+        await shown.press(*keys)
+        assert shown.mode == "list"
+        await shown.press("n", "enter", *"# Shop", "ctrl+s")
+        assert shown.desk.texts == {"MEMORY.md": "# Shop"}
+
+
+async def test_a_document_is_renamed_with_its_unsaved_text(tmp_path: Path) -> None:
+    async with memories(tmp_path) as shown:
+        await shown.press(
+            "G", "enter", "x", "escape", "m", "end", *["backspace"] * 3, *"2", "enter"
+        )
+        assert "testing2.md" in shown.desk.texts and "testing.md" not in shown.desk.texts
+        assert "deleted" not in shown.notices()
+        assert shown.listed()[-1].startswith("›●  testing2.md")
+        await shown.press("ctrl+s")
+        assert shown.desk.texts["testing2.md"] == "x" + SHOP["testing.md"]
+
+
+async def test_the_trash_asks_once_and_gives_back(tmp_path: Path) -> None:
+    async with memories(tmp_path) as shown:
+        await shown.press("G", "delete")
+        row = str(shown.screen.query_one("ChoiceRow").render())
+        assert "1 Move to trash" in row and "2 Keep" in row
+        await shown.press("2")
+        assert "testing.md" in shown.desk.texts
+        await shown.press("enter", "x", "escape", "delete", "1")
+        assert "testing.md" not in shown.desk.texts
+        assert shown.desk.aside == [("testing.md", "x" + SHOP["testing.md"])]
+        assert "trash" in shown.listed()[-2] and "testing.md" in shown.listed()[-1]
+        await shown.press("G")
+        assert "u Restore from trash" in shown.said("foot")
+        await shown.press("u")
+        assert shown.desk.texts["testing.md"] == SHOP["testing.md"]
+        assert "testing.md is back" in shown.notices()
+
+
+async def test_search_shows_hits_as_one_types_and_goes_to_the_line(tmp_path: Path) -> None:
+    async with memories(tmp_path) as shown:
+        await shown.press("slash", *"sleep")
+        assert [line.split()[:2] for line in shown.lines("hits") if line] == [["›", "testing.md:4"]]
+        await shown.press("enter")
+        assert shown.mode == "edit" and shown.buffer.name == "testing.md"
+        assert shown.editor.cursor_location == (3, 0)
+        await shown.press("escape", "slash", *"zebra")
+        assert "No document holds “zebra”" in "\n".join(shown.lines("hits"))
+        await shown.press("escape")
+        assert shown.mode == "list"
+
+
+async def test_a_search_that_is_typed_and_taken_at_once_counts_as_typed(tmp_path: Path) -> None:
+    async with memories(tmp_path) as shown:
+        await shown.burst("slash", *"clock", "down", "enter")
+        assert shown.buffer.name == "testing.md" and shown.editor.cursor_location == (2, 0)
+        assert "/clock" in shown.desk.asked
+
+
+async def test_words_are_found_and_replaced(tmp_path: Path) -> None:
+    text = "Cat cat\ndog cat\ncatalogue Cat\n"
+    async with memories(tmp_path, {"MEMORY.md": text}) as shown:
+        await shown.press("enter", "ctrl+f", *"cat")
+        assert "find (1 of 5)" in shown.said("said")
+        await shown.press("enter", "down")
+        assert "find (3 of 5)" in shown.said("said")
+        await shown.press("up", "ctrl+r", *"cow")
+        assert "replace “cat” with (2 of 5)" in shown.said("said")
+        await shown.press("enter")
+        assert shown.editor.text == "Cat cow\ndog cat\ncatalogue Cat\n"
+        await shown.press("ctrl+a")
+        assert shown.editor.text == "cow cow\ndog cow\ncowalogue cow\n"
+        assert "4 replaced" in shown.notices() and shown.mode == "edit"
+        await shown.press("ctrl+z")
+        assert shown.editor.text == "Cat cow\ndog cat\ncatalogue Cat\n"
+
+
+async def test_capitals_make_the_case_count(tmp_path: Path) -> None:
+    async with memories(tmp_path, {"MEMORY.md": "Cat cat CAT\n"}) as shown:
+        await shown.burst("enter", "ctrl+f", *"Cat", "enter", "escape", "x")
+        assert shown.editor.text == "x cat CAT\n"
+        await shown.press("ctrl+f", *"zebra", "enter")
+        assert "find (none)" in shown.said("said")
+
+
+async def test_the_history_shows_changes_and_restores(tmp_path: Path) -> None:
+    async with memories(tmp_path, {"MEMORY.md": "one\n"}) as shown:
+        shown.desk.write_as("assistant", "MEMORY.md", "one\ntwo\n", "asked to note it")
+        shown.desk.write_as("dream", "MEMORY.md", "two\n")
+        await shown.settle()
+        await shown.press("h")
+        newest, middle, oldest = [line for line in shown.lines("versions") if line]
+        assert "dream" in newest and "−1" in newest and "now" in newest
+        assert "assistant" in middle and "+1" in middle and "asked to note it" in middle
+        assert "you" in oldest
+        assert "− one" in shown.drawn("diff") and "What this change did" in shown.drawn("diff")
+        await shown.press("G", "d")
+        assert "From this version to now" in shown.drawn("diff")
+        assert "− one" in shown.drawn("diff") and "+ two" in shown.drawn("diff")
+        await shown.press("R")
+        assert shown.desk.texts["MEMORY.md"] == "one\n"
+        assert len([line for line in shown.lines("versions") if line]) == 4
+        await shown.press("escape")
+        assert shown.mode == "list"
+
+
+async def test_restoring_under_an_unsaved_text_asks(tmp_path: Path) -> None:
+    async with memories(tmp_path, {"MEMORY.md": "one\n"}) as shown:
+        shown.desk.write_as("dream", "MEMORY.md", "two\n")
+        await shown.settle()
+        await shown.press("enter", "x", "escape", "h", "G", "R")
+        assert shown.editor.text == "xtwo\n" and shown.mode == "choice"
+        await shown.press("2")
+        assert shown.editor.text == "one\n" and shown.desk.aside == [("MEMORY.md", "xtwo\n")]
+
+
+async def test_the_health_check_leads_to_the_place(tmp_path: Path) -> None:
+    async with memories(tmp_path) as shown:
+        rows = [("12 lines are loaded", "", 0), ("a dead link to [gone.md]", "testing.md", 4)]
+        shown.desk.sections = [("Loaded", rows[:1]), ("Dead links", rows[1:])]
+        await shown.press("c")
+        assert isinstance(shown.seen.app.screen, CheckScreen)
+        await shown.press("enter")
+        assert shown.buffer.name == "testing.md" and shown.editor.cursor_location == (3, 0)
+
+
+async def test_the_gauge_follows_the_unsaved_entry(tmp_path: Path) -> None:
+    text = "\n".join(f"line {n}" for n in range(199)) + "\n"
+    async with memories(tmp_path, {"MEMORY.md": text}) as shown:
+        assert "199 / 200 lines" in shown.said("head") and "left out" not in shown.said("head")
+        await shown.press("enter", "enter", "enter")
+        assert "201 / 200 lines" in shown.said("head")
+        assert "left out from line 201 on" in shown.said("head")
+        await shown.press("ctrl+z", "ctrl+z")
+        assert "left out" not in shown.said("head")
+
+
+async def test_the_own_editor_gets_the_text_and_gives_it_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[str] = []
+
+    async def edit(_self: ChatScreen, text: str) -> str | None:
+        given.append(text)
+        return text.removesuffix("\n").replace("Testing", "Tests\x1b[2J")
+
+    monkeypatch.setattr(ChatScreen, "edit_in_editor", edit)
+    async with memories(tmp_path) as shown:
+        await shown.press("G", "ctrl+e")
+        assert given == [SHOP["testing.md"]]
+        assert shown.editor.text == SHOP["testing.md"].replace("Testing", "Tests␛[2J")
+        assert shown.buffer.is_dirty and shown.desk.texts == SHOP
+        await shown.press("ctrl+z")
+        assert shown.editor.text == SHOP["testing.md"]
+
+
+async def test_line_ends_and_marks_are_kept_to_the_byte(tmp_path: Path) -> None:
+    data = Path(__file__).parents[1] / "data" / "cases" / "B27-editor-crlf-bom"
+    names = ("bom.md", "crlf.md", "mixed.md")
+
+    def read(folder: str) -> dict[str, str]:
+        files = ((name, data / folder / name) for name in names)
+        return {name: file.read_bytes().decode("utf-8") for name, file in files}
+
+    async with memories(tmp_path, read("in")) as shown:
+        for place in range(3):
+            await shown.press("escape", "g", *["down"] * place, "enter", "ctrl+f", *"beta")
+            await shown.press("ctrl+r", *"BETA", "enter", "escape", "ctrl+s")
+        assert shown.desk.texts == read("want")
+
+
+async def test_pasted_control_characters_are_shown_and_never_kept(tmp_path: Path) -> None:
+    async with memories(tmp_path, {"MEMORY.md": "a\r\nb\r\n"}) as shown:
+        await shown.press("enter")
+        shown.seen.app.post_message(events.Paste("x\x1b[2Jy\r\nz\x85\u202e"))
+        await shown.settle()
+        await shown.press("enter", "ctrl+s")
+        text = shown.desk.texts["MEMORY.md"]
+        assert text == "x␛[2Jy\r\nz\r\n<202e>\r\na\r\nb\r\n"
+        assert "\x1b" not in shown.editor.text and "\x85" not in shown.editor.text
+
+
+async def test_text_and_names_are_never_markup_nor_commands(tmp_path: Path) -> None:
+    hostile = "[red]x[/] \x1b[2J \u202e \x07 y\x0bz"
+    async with memories(tmp_path, {"MEMORY.md": hostile, "[b]n\x1b.md": hostile}) as shown:
+        shown.desk.sections = [(hostile, [(hostile, "MEMORY.md", 1)])]
+        await shown.press("enter", "escape", "G", "h")
+        text = "\n".join((*shown.lines(), *shown.lines("versions"), shown.drawn("diff")))
+        await shown.press("escape", "slash", *"red")
+        text += "\n".join((*shown.lines("hits"), shown.said("said")))
+        await shown.press("escape", "delete")
+        text += shown.said("asked")
+        await shown.press("escape", "g", "enter")
+        text += shown.drawn("preview") + "".join(
+            shown.editor.render_line(y).text for y in range(shown.editor.size.height)
+        )
+        assert "[red]x[/]" in text and "[b]n" in text
+        for character in "\x1b\u202e\x07\x0b":
+            assert character not in text
+        await shown.press("escape", "escape")
+        assert shown.closed == 1
+        assert shown.desk.texts["MEMORY.md"] == hostile
+
+
+async def test_help_names_the_keys_of_every_mode(tmp_path: Path) -> None:
+    async with memories(tmp_path) as shown:
+        await shown.press("enter", "f1")
+        screen = shown.seen.app.screen
+        assert isinstance(screen, HelpScreen)
+        text = str(screen._text())
+        for words in ("In the editor", "ctrl+s", "Replace all", "Diff against now", "Undo"):
+            assert words in text
+
+
+async def test_a_narrow_terminal_shows_one_part(tmp_path: Path) -> None:
+    async with memories(tmp_path, size=(80, 24)) as shown:
+        screen = shown.screen
+        assert screen.list.display and not screen.pane.display
+        await shown.press("p")
+        assert screen.pane.display and not screen.list.display
+        await shown.press("escape", "enter")
+        assert not screen.list.display and not screen.pane.display
+        assert shown.editor.size.width >= 78
+        await shown.press("escape")
+        assert screen.list.display and shown.closed == 0
+
+
+@pytest.mark.parametrize("size", [(20, 5), (40, 10), (80, 24), (120, 40)])
+async def test_every_line_fits_its_terminal(tmp_path: Path, size: tuple[int, int]) -> None:
+    texts = {f"ü日本語{n}/{'long' * n}.md": "日本語 👍🏽 " * 40 for n in range(9)}
+    async with memories(tmp_path, texts, size=size, orphans=tuple(texts)) as shown:
+        rows = shown.screen.list
+        for y in range(rows.size.height):
+            assert rows.render_line(y).cell_length == rows.size.width
+        for index in range(len(shown.screen._rows)):
+            cells = shown.screen._cells(index, max(rows.size.width, 12))
+            assert sum(cell_len(text) for text, _ in cells) <= max(rows.size.width, 12)
+        for mode in ((), ("slash", *"日"), ("escape", "h"), ("escape", "m"), ("escape", "enter")):
+            await shown.press(*mode)
+            for name in ("head", "foot"):
+                assert all(cell_len(line) <= size[0] for line in shown.said(name).split("\n"))
+        assert isinstance(shown.seen.app, ReverieApp)

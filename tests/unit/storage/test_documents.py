@@ -1,0 +1,176 @@
+"""What every backend of documents must do; and what the local one does besides."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from app.storage.documents import Author, DocumentStore, Moved, NameRefused
+from app.storage.local_documents import LocalDocuments
+from tests.fakes.clock import FakeClock
+from tests.fakes.documents import MemoryDocuments
+
+YOU = Author("you", "s1", "m1", "because")
+
+
+def local(tmp_path: Path) -> LocalDocuments:
+    return LocalDocuments(tmp_path / "memory", tmp_path / "history", FakeClock())
+
+
+@pytest.fixture(params=["local", "in memory"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[DocumentStore]:
+    made: DocumentStore = local(tmp_path) if request.param == "local" else MemoryDocuments()
+    yield made
+    made.close()
+
+
+def sha(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def test_an_empty_store_holds_nothing(store: DocumentStore) -> None:
+    assert store.listing().documents == ()
+    assert store.read("a.md") is None
+    assert store.head("a.md", 10).is_missing
+    assert list(store.changes()) == []
+    store.notice()
+
+
+def test_a_document_is_made_changed_and_deleted(store: DocumentStore) -> None:
+    store.replace("a.md", b"one", YOU, expected=None)
+    store.replace("sub/b.md", b"two", YOU, expected=None)
+    assert [each.name for each in store.listing().documents] == ["a.md", "sub/b.md"]
+    store.replace("a.md", b"uno", YOU, expected=sha(b"one"))
+    assert (store.read("a.md"), store.read("./sub//b.md")) == (b"uno", b"two")
+    head = store.head("a.md", 2)
+    assert (head.data, head.size, head.is_whole) == (b"un", 3, False)
+    store.replace("a.md", None, YOU, expected=sha(b"uno"))
+    assert store.read("a.md") is None
+
+
+@pytest.mark.parametrize("expected", [None, sha(b"other")])
+def test_a_document_that_is_not_as_expected_stays(
+    store: DocumentStore, expected: str | None
+) -> None:
+    store.replace("a.md", b"one", YOU, expected=None)
+    for data in (b"two", None):
+        with pytest.raises(Moved) as moved:
+            store.replace("a.md", data, YOU, expected=expected)
+        assert moved.value.current == b"one"
+    assert store.read("a.md") == b"one"
+    assert len(store.changes()) == 1
+
+
+def test_a_missing_document_cannot_be_expected(store: DocumentStore) -> None:
+    with pytest.raises(Moved) as moved:
+        store.replace("a.md", b"two", YOU, expected=sha(b"one"))
+    assert moved.value.current is None
+    assert store.read("a.md") is None
+
+
+def test_the_history_has_every_change_and_every_text(store: DocumentStore) -> None:
+    store.replace("a.md", b"one", YOU, expected=None)
+    store.replace("a.md", b"two", Author("assistant"), expected=sha(b"one"))
+    store.replace("a.md", None, YOU, expected=sha(b"two"))
+    store.set_aside("a.md", b"draft", YOU)
+    store.replace("b.md", b"other", YOU, expected=None)
+    changes = store.changes("a.md")
+    assert [(c.before, c.after) for c in changes] == [
+        (None, sha(b"one")),
+        (sha(b"one"), sha(b"two")),
+        (sha(b"two"), None),
+        (None, sha(b"draft")),
+    ]
+    assert changes[0].author == YOU
+    assert changes[1].author.who == "assistant"
+    assert store.text_of(sha(b"one")) == b"one"
+    assert store.text_of(sha(b"draft")) == b"draft"
+    assert store.read("a.md") is None
+    assert len({change.id for change in store.changes()}) == 5
+
+
+@pytest.mark.parametrize("name", ["../a.md", "/a.md", "a.txt", ".git/a.md", "agents/a.md", ""])
+def test_names_that_no_document_can_have_are_refused(store: DocumentStore, name: str) -> None:
+    for act in (
+        lambda: store.read(name),
+        lambda: store.head(name, 1),
+        lambda: store.replace(name, b"x", YOU, expected=None),
+        lambda: store.set_aside(name, b"x", YOU),
+    ):
+        with pytest.raises(NameRefused):
+            act()
+
+
+def test_files_are_private_and_no_other_file_appears(tmp_path: Path) -> None:
+    store = local(tmp_path)
+    store.replace("sub/a.md", b"one", YOU, expected=None)
+    store.replace("sub/a.md", b"two", YOU, expected=sha(b"one"))
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert {path.stat().st_mode & 0o777 for path in files} == {0o600}
+    assert {p.stat().st_mode & 0o777 for p in tmp_path.rglob("*") if p.is_dir()} == {0o700}
+    assert [p.name for p in (tmp_path / "memory").rglob("*")] == ["sub", "a.md"]
+
+
+def test_what_another_program_wrote_is_in_the_history_before_it_is_replaced(
+    tmp_path: Path,
+) -> None:
+    store = local(tmp_path)
+    store.replace("a.md", b"one", YOU, expected=None)
+    (tmp_path / "memory" / "a.md").write_bytes(b"by hand")
+    with pytest.raises(Moved):
+        store.replace("a.md", b"two", YOU, expected=sha(b"one"))
+    with pytest.raises(Moved):
+        local(tmp_path).replace("a.md", None, YOU, expected=sha(b"one"))
+    store.replace("a.md", b"two", YOU, expected=sha(b"by hand"))
+    who = [(change.author.who, change.after) for change in store.changes("a.md")]
+    assert who == [("you", sha(b"one")), ("other", sha(b"by hand")), ("you", sha(b"two"))]
+    assert store.text_of(sha(b"by hand")) == b"by hand"
+
+
+def test_a_first_write_over_an_unknown_document_keeps_its_text(tmp_path: Path) -> None:
+    folder = tmp_path / "memory"
+    folder.mkdir()
+    (folder / "a.md").write_bytes(b"old")
+    store = local(tmp_path)
+    store.replace("a.md", b"new", YOU, expected=sha(b"old"))
+    assert store.text_of(sha(b"old")) == b"old"
+
+
+def test_deletions_by_other_programs_are_noticed(tmp_path: Path) -> None:
+    store = local(tmp_path)
+    store.replace("a.md", b"one", YOU, expected=None)
+    (tmp_path / "memory" / "a.md").unlink()
+    store.notice()
+    store.notice()
+    (_first, gone) = store.changes("a.md")
+    assert (gone.author.who, gone.before, gone.after) == ("other", sha(b"one"), None)
+
+
+def test_a_torn_line_of_the_history_hides_no_other(tmp_path: Path) -> None:
+    store = local(tmp_path)
+    store.replace("a.md", b"one", YOU, expected=None)
+    with (tmp_path / "history" / "log.jsonl").open("ab") as file:
+        file.write(b'{"change": {"id"')
+    again = local(tmp_path)
+    again.replace("a.md", b"two", YOU, expected=sha(b"one"))
+    assert [c.after for c in again.changes()] == [sha(b"one"), sha(b"two")]
+    assert [c.after for c in local(tmp_path).changes()] == [sha(b"one"), sha(b"two")]
+
+
+def test_a_damaged_text_is_not_passed_for_the_real_one(tmp_path: Path) -> None:
+    from app.errors import StorageError
+
+    store = local(tmp_path)
+    store.replace("a.md", b"one", YOU, expected=None)
+    store.replace("a.md", b"two", YOU, expected=sha(b"one"))
+    (kept,) = (tmp_path / "history" / "texts").rglob(sha(b"one"))
+    (other,) = (tmp_path / "history" / "texts").rglob(sha(b"two"))
+    kept.write_bytes(other.read_bytes())
+    with pytest.raises(StorageError, match="damaged"):
+        store.text_of(sha(b"one"))
+    for digest in ("../../etc/passwd", "0" * 64):
+        with pytest.raises(StorageError):
+            store.text_of(digest)

@@ -1,0 +1,54 @@
+"""The lines around the memory screen: its head with the gauge of the entry's budget."""
+
+from __future__ import annotations
+
+from rich.cells import cell_len
+from textual.content import Content
+
+from app.memory.entry import MOST_LINES, MOST_UNITS, fit
+from app.plain_text import plain_line
+from widgets.tree.rows import cut_cells
+
+ENTRY = "MEMORY.md"
+
+
+def left_out(text: str) -> str:
+    """What of an entry does not enter a request; empty when all does."""
+    line = fit(text).first_line_cut
+    return f"left out from line {line} on" if line else ""
+
+
+def left_out_by_size(lines: int, code_units: int) -> str:
+    """The same where only the entry's size is known."""
+    if lines > MOST_LINES:
+        return f"left out from line {MOST_LINES + 1} on, or before"
+    return "its end is left out" if code_units > MOST_UNITS else ""
+
+
+def gauge_words(lines: int, code_units: int) -> str:
+    """`12 / 200 lines, 340 / 25 000 units` (spec/ui.md, the contract)."""
+    return f"{lines} / {MOST_LINES} lines, {_spaced(code_units)} / {_spaced(MOST_UNITS)} units"
+
+
+def _spaced(number: int) -> str:
+    return f"{number:,}".replace(",", " ")
+
+
+def head(project: str, gauge: str, cut: str, note: str, width: int, more: str) -> Content:
+    """The first line; `cut` is said in the colour of a warning, `note` beside the project."""
+    name = " memory  "
+    words = f"{ENTRY}   {gauge}"
+    for right in (f"{words}, {cut} " if cut else f"{words} ", f"{gauge} "):
+        room = width - cell_len(name) - cell_len(right) - 2
+        if room >= 8:
+            break
+    said = cut_cells(plain_line(project), max(room, 0), more)
+    beside = f"   {note}" if note and cell_len(said) + cell_len(note) + 3 <= room else ""
+    gap = max(room + 2 - cell_len(said) - cell_len(beside), 1)
+    return Content.assemble(
+        Content.styled(cut_cells(name, width, more), "bold $r-accent"),
+        said,
+        Content.styled(beside, "$r-warn"),
+        " " * gap,
+        Content.styled(right, "$r-warn" if cut else "$r-muted"),
+    )
