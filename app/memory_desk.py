@@ -224,7 +224,7 @@ class MemoryDesk:
 
         def look() -> list[Found]:
             names = [each.name for each in self._documents.store.listing().documents]
-            return search(self._folder, names, query)
+            return search(self._documents.store, names, query)
 
         return await asyncio.to_thread(look)
 
@@ -235,5 +235,6 @@ class MemoryDesk:
     def _check(self) -> list[Section]:
         memory = session_memory(self._here, self._settings(), "")
         loaded = briefing_of(self._here, memory).load()
-        contents = Index(self._folder).contents()
-        return health_rows(check(self._folder, contents, loaded.entry, loaded.instructions))
+        store = self._documents.store
+        contents = Index(store).contents()
+        return health_rows(check(store, contents, loaded.entry, loaded.instructions))

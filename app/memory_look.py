@@ -31,7 +31,7 @@ def memory_of(documents: Documents, folder: Path, *, is_on: bool) -> Memory:
         documents.settle()
     except StorageError as error:
         problems.append(str(error))
-    listing = documents.store.listing()
+    listing = documents.store.listing(anew=True)
     last = last_changes(documents)
     known = _reached(documents, {each.name for each in listing.documents})
     rows = [_row(each, last.get(each.name), known) for each in listing.documents]

@@ -79,7 +79,7 @@ class Briefing:
 
     def load(self) -> Loaded:
         """What a request that began now would carry. Blocking."""
-        entry = Entry() if self.memory is None else load_entry(self.memory.folder)
+        entry = Entry() if self.memory is None else load_entry(self.memory.documents.store)
         surface = self.surface
         instructions = load_instructions(
             surface.folder, surface.root, surface.home, surface.config, surface.refuses
@@ -91,6 +91,5 @@ class Briefing:
             return ""
         with contextlib.suppress(StorageError):  # what is wrong with it is told when it is loaded
             self.memory.documents.settle()
-            data = self.memory.documents.store.head(ENTRY, MOST_PROBED)
-            return version_of(data)
+            return version_of(self.memory.documents.store.head(ENTRY, MOST_PROBED).data)
         return ""

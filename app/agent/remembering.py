@@ -27,8 +27,7 @@ def session_memory(here: Installation, settings: Settings, session_id: str) -> S
     if not settings.auto_memory:
         return None
     documents = documents_of(here, settings)
-    folder, _history = here.memory_folders(settings)
-    return SessionMemory(folder, documents, Index(folder), session_id)
+    return SessionMemory(documents, Index(documents.store), session_id)
 
 
 def briefing_of(here: Installation, memory: SessionMemory | None) -> Briefing:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from app.agent.tools.base import CALL
 from app.memory.documents import Documents, version_of
@@ -15,7 +14,6 @@ from app.storage.documents import Author, Change
 class SessionMemory:
     """What the memory tool works on."""
 
-    folder: Path
     documents: Documents
     index: Index
     session_id: str

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from pathlib import Path
 from typing import Final
 
 from msgspec import Struct
 
-from app.memory.reading import BOM, decode, read_head
+from app.storage.documents import DocumentStore
 from app.storage.names import ENTRY
+from app.storage.reading import BOM, decode
 
 MOST_LINES: Final = 200
 MOST_UNITS: Final = 25_000
@@ -56,9 +56,9 @@ class Entry(Struct, frozen=True):
     """Why there is no text though there is a file, as the end of a sentence about it."""
 
 
-def load_entry(folder: Path) -> Entry:
-    """The entry of a memory folder; an empty one where there is no file. Blocking."""
-    read = read_head(folder, ENTRY, MOST_PROBED)
+def load_entry(store: DocumentStore) -> Entry:
+    """The entry of a memory; an empty one where there is none. Blocking."""
+    read = store.head(ENTRY, MOST_PROBED)
     if read.is_missing:
         return Entry()
     modified = read.seconds

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import islice
-from pathlib import Path
 from typing import Final
 
 from msgspec import Struct
@@ -16,11 +14,11 @@ from app.memory.index import Contents
 from app.memory.instructions import Instructions
 from app.memory.links import links, mentions
 from app.memory.paragraphs import Known, paragraphs
-from app.memory.reading import decode, read_below
 from app.plain_text import plain_line
 from app.storage.document_folder import MOST_READ
-from app.storage.documents import Skipped
+from app.storage.documents import DocumentStore, NameRefused, Skipped
 from app.storage.names import ENTRY, folded
+from app.storage.reading import decode
 
 _MOST_EXAMINED: Final = 64 << 20
 """Bytes of all documents that are read for one check."""
@@ -102,20 +100,22 @@ class Near(Struct, frozen=True):
     similarity: float
 
 
-def check(folder: Path, index: Contents, entry: Entry, instructions: Instructions) -> Health:
+def check(
+    store: DocumentStore, index: Contents, entry: Entry, instructions: Instructions
+) -> Health:
     """Read every document of the index and tell what is wrong. Blocking."""
-    examined = _Examined(folder, entry)
+    examined = _Examined(entry)
     unread: list[Skipped] = []
-    for name, text in _texts(folder, index, unread):
+    for name, text in _texts(store, index, unread):
         examined.take(name, text)
     names = {each.name for each in index.documents}
     skipped = (*index.skipped, *instructions.skipped, *unread)
     return Health(
         loaded=tuple(_loaded(entry, instructions)),
         orphans=tuple(sorted(names - examined.reached(names))),
-        dead_links=tuple(each for each in examined.links if _is_dead(folder, each, names)),
+        dead_links=tuple(each for each in examined.links if _is_dead(store, each, names)),
         duplicates=tuple(examined.duplicates),
-        conflicts=(*examined.conflicts, *_copies(folder, index)),
+        conflicts=(*examined.conflicts, *_copies(index)),
         sizes=tuple(
             sorted(
                 ((each.name, each.size) for each in index.documents),
@@ -126,7 +126,7 @@ def check(folder: Path, index: Contents, entry: Entry, instructions: Instruction
     )
 
 
-def near(text: str, folder: Path, index: Contents, of: str = "") -> list[Near]:
+def near(text: str, store: DocumentStore, index: Contents, of: str = "") -> list[Near]:
     """Where documents say nearly the same as a paragraph of `text`, the nearest first. Blocking.
 
     `of` is the document in which the text stands by now: there each of its paragraphs is passed
@@ -140,7 +140,7 @@ def near(text: str, folder: Path, index: Contents, of: str = "") -> list[Near]:
     if not own:
         return []
     found: list[Near] = []
-    for name, other in _texts(folder, index, []):
+    for name, other in _texts(store, index, []):
         for paragraph in paragraphs(other):
             if name == of and paragraph.words in own:
                 own.discard(paragraph.words)
@@ -150,14 +150,16 @@ def near(text: str, folder: Path, index: Contents, of: str = "") -> list[Near]:
     return found[:_MOST_NEAR]
 
 
-def _texts(folder: Path, index: Contents, unread: list[Skipped]) -> Iterator[tuple[str, str]]:
+def _texts(
+    store: DocumentStore, index: Contents, unread: list[Skipped]
+) -> Iterator[tuple[str, str]]:
     """The documents' texts, the entry first; what cannot be read is put into `unread`."""
-    left, top = _MOST_EXAMINED, os.path.realpath(folder)
+    left = _MOST_EXAMINED
     for name in sorted((each.name for each in index.documents), key=lambda n: (n != ENTRY, n)):
         if left <= 0:
             unread.append(Skipped(name, f"not examined: more than {_MOST_EXAMINED} bytes in all"))
             continue
-        read = read_below(top, name, MOST_READ)
+        read = store.head(name, MOST_READ)
         decoded = decode(read)
         left -= len(read.data)
         if not decoded.trouble:
@@ -169,8 +171,7 @@ def _texts(folder: Path, index: Contents, unread: list[Skipped]) -> Iterator[tup
 class _Examined:
     """What is found document by document."""
 
-    def __init__(self, folder: Path, entry: Entry) -> None:
-        self._folder = folder
+    def __init__(self, entry: Entry) -> None:
         self._mentions = {ENTRY: mentions(entry.text)}
         self._known = Known()
         self._places: list[Place] = []
@@ -215,30 +216,20 @@ def _loaded(entry: Entry, instructions: Instructions) -> Iterator[Loaded]:
         yield Loaded(ENTRY, entry.lines, entry.code_units, entry.first_line_cut)
 
 
-def _is_dead(folder: Path, link: DeadLink, names: set[str]) -> bool:
+def _is_dead(store: DocumentStore, link: DeadLink, names: set[str]) -> bool:
     if link.target in names:
         return False
-    is_outside = link.target.startswith("../") or "\0" in link.target
-    # What the index has left out is still there.
-    return is_outside or not os.path.lexists(folder / link.target)
+    try:
+        return store.head(link.target, 0).is_missing  # what the index has left out is still there
+    except NameRefused:
+        return True
 
 
-def _copies(folder: Path, index: Contents) -> Iterator[Conflict]:
+def _copies(index: Contents) -> Iterator[Conflict]:
     known = {folded(each.name) for each in index.documents}
     for each in index.skipped:
         if folded(each.name) in known:
             yield Conflict(each.name, 0, each.reason)
-    for place in index.folders:
-        for name in _names(place):
-            if _COPY.search(name):
-                path = Path(os.path.relpath(place, folder)) / name
-                reason = "it looks like a copy that a conflict left"
-                yield Conflict(plain_line(str(path)), 0, reason)
-
-
-def _names(folder: str) -> Iterable[str]:
-    try:
-        with os.scandir(folder) as entries:
-            return sorted(entry.name for entry in entries)
-    except OSError:
-        return []
+    for name in (*index.others, *(each.name for each in index.documents)):
+        if _COPY.search(name):
+            yield Conflict(plain_line(name), 0, "it looks like a copy that a conflict left")

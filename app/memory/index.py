@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from functools import partial
-from pathlib import Path
 from typing import Final
 
 from msgspec import Struct
 
 from app.memory.entry import MOST_UNITS, code_units
 from app.memory.markdown import first_heading, front_matter
-from app.memory.reading import LAST_SECOND, decode, read_below
 from app.plain_text import cut, plain_line
-from app.storage.document_scan import look
-from app.storage.documents import DocumentInfo, Skipped
+from app.storage.document_scan import TICK
+from app.storage.documents import DocumentInfo, DocumentStore, Listing, Skipped
 from app.storage.names import ENTRY
+from app.storage.reading import LAST_SECOND, decode
 
 MOST_LISTED: Final = 200
 MOST_HEAD_LINES: Final = 30
@@ -29,10 +27,6 @@ AT_A_TIME: Final = 16
 _MOST_TITLE: Final = 120
 _MOST_DESCRIPTION: Final = 300
 _MOST_KIND: Final = 40
-_IN_TURN: Final = 2_000
-"""Unlisted documents whose own time is looked at in one call: a look at all takes over 10 ms."""
-_TICK: Final = 2_000_000_000
-"""Nanoseconds within which a file system may give two changes the same time (FAT: 2 s)."""
 
 
 class Item(Struct, frozen=True):
@@ -62,8 +56,8 @@ class Contents(Struct, frozen=True):
     """Whether the folder has more entries than are looked at."""
     documents: tuple[DocumentInfo, ...] = ()
     """All documents that were found, ordered by name, the entry among them."""
-    folders: tuple[str, ...] = ()
-    """Paths of the folders that were looked into."""
+    others: tuple[str, ...] = ()
+    """Names of files that are no documents by their name."""
 
 
 class _About(Struct, frozen=True):
@@ -75,61 +69,25 @@ class _About(Struct, frozen=True):
 
 
 class Index:
-    """Looks at one memory folder, and again only at what has changed since."""
+    """Reads what documents are about, and again only of those that have changed since."""
 
-    def __init__(self, folder: Path, now: Callable[[], int] = time.time_ns) -> None:
+    def __init__(self, store: DocumentStore, now: Callable[[], int] = time.time_ns) -> None:
         """`now` gives nanoseconds since the epoch."""
-        self._folder = Path(os.path.abspath(folder))  # noqa: PTH100  a link stays one
+        self._store = store
         self._now = now
         self._known: dict[str, tuple[int, int, _About]] = {}
-        self._stamps: tuple[tuple[str, int], ...] = ()
+        self._listing: Listing | None = None
         self._contents = Contents()
-        self._turn = 0
-
-    def forget(self) -> None:
-        """Let the next call look at every document, for one who was told of a change."""
-        self._stamps = ()
 
     def contents(self) -> Contents:
-        """The index now; an empty one where there is no folder. Blocking.
-
-        A document that has come, gone or been renamed is seen at once, and so is any change of a
-        listed one. Of the others so many are looked at in a call that the change of one that was
-        written in place is seen after three calls at most.
-        """
-        if not self._is_unchanged():
-            self._look()
+        """The index now; an empty one where there is no folder. Blocking."""
+        listing = self._store.listing()
+        if listing is not self._listing:
+            self._look(listing)
         return self._contents
 
-    def _is_unchanged(self) -> bool:
-        if not self._stamps:
-            return False
-        try:
-            top = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        except OSError:
-            return False
-        try:
-            for path, stamp in self._stamps:
-                if os.stat(path, dir_fd=top).st_mtime_ns != stamp:
-                    return False
-            return _are_unchanged(self._in_turn(), top)
-        except OSError:
-            return False
-        finally:
-            os.close(top)
-
-    def _in_turn(self) -> Iterable[Item | DocumentInfo]:
-        documents = self._contents.documents
-        yield from self._contents.items
-        yield from documents[self._turn : self._turn + _IN_TURN]
-        self._turn += _IN_TURN
-        if self._turn >= len(documents):
-            self._turn = 0
-
-    def _look(self) -> None:
-        began = self._now()
-        found = look(self._folder)
-        documents = found.listing.documents
+    def _look(self, listing: Listing) -> None:
+        documents = listing.documents
         others = [each for each in documents if each.name != ENTRY]
         newest = sorted(others, key=lambda each: (-each.modified, each.name))[:MOST_LISTED]
         about = self._about(newest)
@@ -146,18 +104,15 @@ class Index:
             items=items,
             skipped=tuple(
                 Skipped(plain_line(each.name), plain_line(each.reason))
-                for each in (*found.listing.skipped, *bad)
+                for each in (*listing.skipped, *bad)
             ),
             text=text,
             is_cut=is_cut or len(others) > len(newest),
-            is_scan_cut=found.is_cut,
+            is_scan_cut=listing.is_cut,
             documents=documents,
-            folders=tuple(path for path, _ in found.folders),
+            others=listing.others,
         )
-        # What changed a moment ago may change again without getting another time.
-        is_settled = all(began - stamp > _TICK for _, stamp in found.folders)
-        is_settled = is_settled and all(began - each.modified > _TICK for each in documents)
-        self._stamps = found.folders if is_settled else ()
+        self._listing = listing
 
     def _about(self, documents: list[DocumentInfo]) -> dict[str, _About]:
         """What each is about, read only where that is not known."""
@@ -170,22 +125,14 @@ class Index:
         unknown = [each.name for each in documents if each.name not in known]
         if unknown:
             with ThreadPoolExecutor(AT_A_TIME) as pool:
-                read = pool.map(partial(_read_about, os.path.realpath(self._folder)), unknown)
+                read = pool.map(partial(_read_about, self._store), unknown)
                 known |= dict(zip(unknown, read, strict=True))
         self._known = {
             each.name: (each.modified, each.size, known[each.name])
             for each in documents
-            if began - each.modified > _TICK
+            if began - each.modified > TICK
         }
         return known
-
-
-def _are_unchanged(known: Iterable[Item | DocumentInfo], top: int) -> bool:
-    for each in known:
-        state = os.stat(each.name, dir_fd=top)
-        if state.st_mtime_ns != each.modified or state.st_size != each.size:
-            return False
-    return True
 
 
 def _item(document: DocumentInfo, about: _About) -> Item:
@@ -199,8 +146,8 @@ def _item(document: DocumentInfo, about: _About) -> Item:
     )
 
 
-def _read_about(top: str, name: str) -> _About:
-    read = read_below(top, name, MOST_HEAD_BYTES)
+def _read_about(store: DocumentStore, name: str) -> _About:
+    read = store.head(name, MOST_HEAD_BYTES)
     decoded = decode(read)
     if decoded.trouble:
         return _About(trouble=decoded.trouble, is_missing=read.is_missing)

@@ -16,10 +16,10 @@ from msgspec import Struct
 
 from app.memory.entry import code_units, end_of_units
 from app.memory.imports import imports
-from app.memory.reading import decode, is_below, read_resolved
 from app.memory.rules import rule_files
 from app.plain_text import plain_line
 from app.storage.documents import Skipped
+from app.storage.reading import decode, is_below, read_resolved
 
 MOST_BYTES: Final = 102_400
 """Of one file; the rest of it is left out."""

@@ -11,8 +11,8 @@ from msgspec import Struct
 
 from app.memory.entry import ENTRY
 from app.memory.markdown import without_code
-from app.memory.reading import BOM
 from app.storage.names import SUFFIX
+from app.storage.reading import BOM
 
 _LINK: Final = re.compile(
     r"(?<![!\\])\[((?:[^\[\]\n]"

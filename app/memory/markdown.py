@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from app.memory.reading import BOM
+from app.storage.reading import BOM
 
 _FENCE: Final = re.compile(r"[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+|>[ \t]?)*(`{3,}(?=[^`]*$)|~{3,})")
 _CLOSE: Final = re.compile(r"[ \t>]*(`{3,}|~{3,})[ \t]*")

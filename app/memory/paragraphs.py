@@ -11,8 +11,8 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 
 from app.memory.markdown import front_matter
-from app.memory.reading import BOM
 from app.plain_text import cut, plain_line
+from app.storage.reading import BOM
 
 LEAST_WORDS: Final = 8
 """Of a paragraph that is compared; shorter ones resemble each other by chance."""

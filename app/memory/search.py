@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Final
 
 from app.memory.pages import Found
-from app.memory.reading import decode, read_below
 from app.plain_text import cut, plain_line
 from app.storage.document_folder import MOST_READ
+from app.storage.documents import DocumentStore
+from app.storage.reading import decode
 
 _SNIPPET: Final = 200
 """Characters of a line that are shown."""
@@ -18,7 +17,7 @@ _BEFORE: Final = 60
 """Of these before the hit, at most."""
 
 
-def search(folder: Path, names: Iterable[str], query: str, most: int = 200) -> list[Found]:
+def search(store: DocumentStore, names: Iterable[str], query: str, most: int = 200) -> list[Found]:
     """Names, then lines, that hold every word of the query in any order and case. Blocking.
 
     At most `most`; a document that cannot be read is found by its name only. Texts are one line
@@ -27,12 +26,12 @@ def search(folder: Path, names: Iterable[str], query: str, most: int = 200) -> l
     words = list(dict.fromkeys(query.casefold().split()))
     if not words:
         return []
-    known, top = list(names), os.path.realpath(folder)
+    known = list(names)
     found = [Found(name, 0, plain_line(name)) for name in known if _holds(name.casefold(), words)]
     for name in known:
         if len(found) >= most:
             break
-        text = decode(read_below(top, name, MOST_READ)).text
+        text = decode(store.head(name, MOST_READ)).text
         folded = text.casefold()
         if _holds(folded, words):
             lines = zip(text.split("\n"), folded.split("\n"), strict=True)

@@ -90,20 +90,6 @@ class DocumentFolder:
         found = self._read(self.place(name), name, most)
         return None if found is None else found[0]
 
-    def head(self, name: str, most: int) -> bytes:
-        """The first bytes of a document of any size; none where there is none."""
-        place = self.place(name)
-        try:
-            descriptor = open_resolved(place, os.O_RDONLY | os.O_NONBLOCK)
-            with os.fdopen(descriptor, "rb") as file:
-                if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                    raise _unreadable(name, "it is not a regular file")
-                return file.read(most)
-        except (FileNotFoundError, NotADirectoryError):
-            return b""
-        except OSError as error:
-            raise _unreadable(name, error.strerror or str(error)) from error
-
     def read_with_stamp(self, name: str) -> tuple[bytes, tuple[int, int]] | None:
         """The document, and its time and size as they were then."""
         return self._read(self.place(name), name, MOST_READ)

@@ -8,6 +8,7 @@ from typing import Literal, Protocol, TypeAlias
 from msgspec import Struct
 
 from app.errors import StorageError
+from app.storage.reading import Read
 
 Who: TypeAlias = Literal["you", "assistant", "dream", "other"]
 """Who changed a document; `other` is another program, seen afterwards."""
@@ -64,6 +65,10 @@ class Listing(Struct, frozen=True):
 
     documents: tuple[DocumentInfo, ...] = ()
     skipped: tuple[Skipped, ...] = ()
+    others: tuple[str, ...] = ()
+    """Names of files that are no documents by their name."""
+    is_cut: bool = False
+    """Whether there is more than is looked at."""
 
 
 class Moved(Exception):
@@ -86,16 +91,22 @@ class DocumentStore(Protocol):
     `StorageError`, and `NameRefused` for a name that no document can have.
     """
 
-    def listing(self) -> Listing:
-        """Every document there is."""
+    def listing(self, *, anew: bool = False) -> Listing:
+        """Every document there is; the same object while nothing seems to have changed.
+
+        With `anew` nothing is taken for unchanged without a look at it.
+        """
         ...
 
     def read(self, name: str) -> bytes | None:
         """The whole document as it is now, None when there is none."""
         ...
 
-    def head(self, name: str, most: int) -> bytes:
-        """The first `most` bytes of a document of any size; none where there is none."""
+    def head(self, name: str, most: int) -> Read:
+        """The first `most` bytes of a document of any size, or why there are none.
+
+        Raises nothing but `NameRefused`.
+        """
         ...
 
     def replace(

@@ -12,10 +12,11 @@ from app.clock import Clock, timestamp
 from app.errors import StorageError
 from app.storage.document_folder import DocumentFolder, digest_of
 from app.storage.document_log import DocumentLog, Stamp
-from app.storage.document_scan import scan
+from app.storage.document_scan import FolderScan
 from app.storage.documents import Author, Change, Listing, Moved
 from app.storage.file_lock import locked
 from app.storage.names import checked_name
+from app.storage.reading import Read, read_head
 
 OTHER = Author("other", why="seen afterwards")
 
@@ -30,17 +31,18 @@ class LocalDocuments:
     def __init__(self, folder: Path, history: Path, clock: Clock) -> None:
         self.folder = folder
         self._files = DocumentFolder(folder)
+        self._scan = FolderScan(folder, lambda: int(clock.now().timestamp() * 1e9))
         self._log = DocumentLog(history)
         self._clock = clock
 
-    def listing(self) -> Listing:
-        return scan(self.folder)
+    def listing(self, *, anew: bool = False) -> Listing:
+        return self._scan.listing(anew=anew)
 
     def read(self, name: str) -> bytes | None:
         return self._files.read(name)
 
-    def head(self, name: str, most: int) -> bytes:
-        return self._files.head(name, most)
+    def head(self, name: str, most: int) -> Read:
+        return read_head(self.folder, checked_name(name), most)
 
     def replace(
         self, name: str, data: bytes | None, author: Author, *, expected: str | None

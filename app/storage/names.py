@@ -18,6 +18,7 @@ MOST_LEVELS: Final = 8
 """Folders that a document may lie in, the memory folder included."""
 _MOST_BYTES: Final = 255
 _CLOSED: Final = frozenset({".git", "agents"})
+_HIDDEN: Final = "holds a character that cannot be seen or stored in a name"
 _UNSEEN: Final = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 
 
@@ -27,11 +28,9 @@ def checked_name(text: str) -> str:
     Raises `NameRefused` for what leads out of the folder or can be no document's name.
     """
     if has_unseen(text):
-        raise _refused(text, "holds a character that cannot be seen or stored in a name")
+        raise _refused(text, _HIDDEN)
     if not text.strip():
         raise _refused(text, "is empty")
-    if "\\" in text:
-        raise _refused(text, "holds a backslash; folders are divided by `/`")
     if text.startswith(("/", "~")):
         raise _refused(text, "is not relative to the memory folder")
     if text.endswith("/"):
@@ -54,14 +53,23 @@ def _check_parts(text: str, parts: list[str]) -> None:
     if len(parts) > MOST_LEVELS:
         raise _refused(text, f"lies more than {MOST_LEVELS} levels deep")
     for part in parts:
-        if reason := closed(part):
+        if reason := closed(part) or unfit(part):
             raise _refused(text, reason)
-        if part != part.strip() or len(part.encode()) > _MOST_BYTES:
-            raise _refused(text, "is too long or begins or ends with a space")
     if not parts[-1].endswith(SUFFIX) or parts[-1] == SUFFIX:
         raise _refused(text, "does not end in `.md`")
     if folded("/".join(parts)) == folded(ENTRY) and parts != [ENTRY]:
         raise _refused(text, f"differs from {ENTRY} only in its letters' case")
+
+
+def unfit(part: str) -> str:
+    """Why no document or folder may be called so; empty for an ordinary name."""
+    if has_unseen(part):
+        return _HIDDEN
+    if "\\" in part:
+        return "holds a backslash; folders are divided by `/`"
+    if part != part.strip():
+        return "begins or ends with a space"
+    return "is too long" if len(part.encode()) > _MOST_BYTES else ""
 
 
 def has_unseen(text: str) -> bool:

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from itertools import count
+from pathlib import Path
 
 from app.errors import StorageError
 from app.storage.documents import (
     Author,
     Change,
     DocumentInfo,
-    Head,
     Listing,
     Moved,
 )
+from app.storage.local_documents import LocalDocuments
 from app.storage.names import checked_name
+from app.storage.reading import Read
+from tests.fakes.clock import FakeClock
 
 
 class MemoryDocuments:
@@ -28,18 +32,18 @@ class MemoryDocuments:
         self.refusals = 0
         """How many writes are refused though nothing has changed."""
 
-    def listing(self) -> Listing:
+    def listing(self, *, anew: bool = False) -> Listing:
         items = sorted(self._held.items())
         return Listing(tuple(DocumentInfo(name, len(data), 0) for name, data in items))
 
     def read(self, name: str) -> bytes | None:
         return self._held.get(checked_name(name))
 
-    def head(self, name: str, most: int) -> Head:
+    def head(self, name: str, most: int) -> Read:
         data = self.read(name)
         if data is None:
-            return Head(trouble="there is no such file", is_missing=True)
-        return Head(data[:most], len(data))
+            return Read(trouble="there is no such file", is_missing=True)
+        return Read(data[:most], len(data))
 
     def replace(
         self, name: str, data: bytes | None, author: Author, *, expected: str | None
@@ -87,3 +91,11 @@ class MemoryDocuments:
 
 def _digest(data: bytes | None) -> str | None:
     return None if data is None else hashlib.sha256(data).hexdigest()
+
+
+def on_disk(folder: Path, now: Callable[[], int] | None = None) -> LocalDocuments:
+    """The documents of a folder; `now` gives nanoseconds since the epoch."""
+    clock = FakeClock()
+    if now is not None:
+        clock.time = datetime.fromtimestamp(now() / 1e9, UTC)
+    return LocalDocuments(folder, folder.with_name(f"{folder.name}-history"), clock)

@@ -87,7 +87,7 @@ def after_write(memory: SessionMemory, change: Change) -> str:
     """What the model should know after a change: repeats, the entry's budget and its links."""
     notes: list[str] = []
     store = memory.documents.store
-    again = near(_added(memory, change), memory.folder, memory.index.contents(), change.name)
+    again = near(_added(memory, change), store, memory.index.contents(), change.name)
     notes += [
         f"{each.name}:{each.line} says nearly the same: “{cut(each.text, 80)}”."
         for each in again[:_MOST_NEAR]

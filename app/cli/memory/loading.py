@@ -59,8 +59,7 @@ def _moment(seconds: float) -> str:
 
 def index(here: Installation, settings: Settings, *, as_json: bool) -> int:
     """Print what each document is about; returns the exit code."""
-    folder, _history = here.memory_folders(settings)
-    found = Index(folder).contents()
+    found = Index(documents_of(here, settings).store).contents()
     if as_json:
         print_json(
             {
@@ -92,10 +91,10 @@ def index(here: Installation, settings: Settings, *, as_json: bool) -> int:
 def check(here: Installation, settings: Settings, *, as_json: bool) -> int:
     """Print what is cut off, orphaned, dead, doubled or in conflict; returns the exit code."""
     loaded = briefing_of(here, session_memory(here, settings, "")).load()
-    folder, _history = here.memory_folders(settings)
-    documents_of(here, settings).settle()
-    contents = Index(folder).contents()
-    health = examine(folder, contents, loaded.entry, loaded.instructions)
+    documents = documents_of(here, settings)
+    documents.settle()
+    contents = Index(documents.store).contents()
+    health = examine(documents.store, contents, loaded.entry, loaded.instructions)
     if as_json:
         print_json(msgspec.to_builtins(health))
         return 0

@@ -7,16 +7,17 @@ import pytest
 
 from app.memory.entry import ENTRY, MOST_LINES, MOST_PROBED, MOST_UNITS, Entry, load_entry
 from app.memory.links import links, mentions, with_renamed_link, without_link
+from tests.fakes.documents import on_disk
 
 
 def entry_of(folder: Path, data: bytes) -> Entry:
     (folder / ENTRY).write_bytes(data)
-    return load_entry(folder)
+    return load_entry(on_disk(folder))
 
 
 def test_no_file_is_an_empty_entry_without_trouble(tmp_path: Path) -> None:
-    assert load_entry(tmp_path) == Entry()
-    assert load_entry(tmp_path / "gone") == Entry()
+    assert load_entry(on_disk(tmp_path)) == Entry()
+    assert load_entry(on_disk(tmp_path / "gone")) == Entry()
 
 
 def test_exactly_200_lines_are_loaded_whole(tmp_path: Path) -> None:
@@ -67,7 +68,7 @@ def test_a_gigabyte_is_told_at_once_and_read_to_the_probe_only(tmp_path: Path) -
     with (tmp_path / ENTRY).open("wb") as file:
         file.write(b"x\n" * MOST_PROBED)
         file.truncate(1 << 30)
-    entry = load_entry(tmp_path)
+    entry = load_entry(on_disk(tmp_path))
     assert (entry.lines, entry.bytes_left_out) == (200, (1 << 30) - 400)
 
 
@@ -97,11 +98,11 @@ def test_a_pipe_a_folder_and_links_are_told_and_never_wait(tmp_path: Path) -> No
     (tmp_path / "loop" / ENTRY).symlink_to(ENTRY)
     (tmp_path / "within" / "real.md").write_text("inside\n")
     (tmp_path / "within" / ENTRY).symlink_to("real.md")
-    assert load_entry(tmp_path / "pipe").trouble == "it is not a regular file"
-    assert load_entry(tmp_path / "folder").trouble == "it is not a regular file"
-    assert load_entry(tmp_path / "out").trouble == "it leads out of the folder"
-    assert "link" in load_entry(tmp_path / "loop").trouble
-    assert load_entry(tmp_path / "within").text == "inside\n"
+    assert load_entry(on_disk(tmp_path / "pipe")).trouble == "it is not a regular file"
+    assert load_entry(on_disk(tmp_path / "folder")).trouble == "it is not a regular file"
+    assert load_entry(on_disk(tmp_path / "out")).trouble == "it leads out of the folder"
+    assert "link" in load_entry(on_disk(tmp_path / "loop")).trouble
+    assert load_entry(on_disk(tmp_path / "within")).text == "inside\n"
 
 
 def test_a_file_of_a_year_without_a_name_has_the_last_one(tmp_path: Path) -> None:
@@ -110,7 +111,7 @@ def test_a_file_of_a_year_without_a_name_has_the_last_one(tmp_path: Path) -> Non
         os.utime(tmp_path / ENTRY, (1e12, 1e12))
     except OSError:
         pytest.skip("the file system knows no such year")
-    assert load_entry(tmp_path).modified <= 253_402_300_799
+    assert load_entry(on_disk(tmp_path)).modified <= 253_402_300_799
 
 
 # Links
