@@ -47,13 +47,13 @@ class DocumentFolder:
         self._refuse_clash(top, name)
         asked = top / name
         real = Path(os.path.realpath(asked))
+        if real.is_symlink():
+            raise _refused(name, "is a link that leads back to itself")
         if real == asked:
             self._refuse_file_as_folder(top, asked, name)
             return real
         if not real.is_relative_to(top):
             raise _refused(name, f"leads by a link to {real}, outside of the memory folder")
-        if real.is_symlink():
-            raise _refused(name, "is a link that leads back to itself")
         if asked.is_symlink() and not real.exists():
             raise _refused(name, f"is a link to {real.name}, which does not exist")
         checked_name(str(real.relative_to(top)))

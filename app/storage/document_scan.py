@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from app.storage.document_folder import MOST_READ
 from app.storage.documents import DocumentInfo, Listing, Skipped
-from app.storage.names import MOST_LEVELS, SUFFIX, closed, folded, unfit
+from app.storage.names import ENTRY, MOST_LEVELS, SUFFIX, closed, folded, unfit
 
 MOST_ENTRIES: Final = 5_000
 """Entries of the folder that are looked at (spec/memory.md, Index)."""
@@ -185,6 +185,8 @@ def _take(
         reason = "it is not a regular file"
     elif state.st_size > MOST_READ:
         reason = f"it has {state.st_size} bytes; {MOST_READ} are the most"
+    elif name.startswith("~"):
+        reason = "its name begins with `~`, which stands for a home folder"
     elif why := unfit(entry.name):
         reason = f"its name {why}"
     if reason:
@@ -199,8 +201,8 @@ def _stays(path: str, top: str | os.PathLike[str]) -> bool:
 
 
 def _leave_clashes(found: list[DocumentInfo], skipped: list[Skipped]) -> None:
-    """Of names that differ only in case the first one counts."""
-    seen: dict[str, str] = {}
+    """Of names that differ only in case the first one counts, and the entry's before all."""
+    seen = {folded(ENTRY): ENTRY}
     for document in sorted(found, key=lambda each: each.name):
         first = seen.setdefault(folded(document.name), document.name)
         if first != document.name:

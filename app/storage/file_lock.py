@@ -9,6 +9,7 @@ import os
 import random
 import time
 from collections.abc import Generator
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -38,10 +39,19 @@ def locked(file: Path, patience: float = PATIENCE) -> Generator[None, None, None
         ) from error
     try:
         _wait(descriptor, file, time.monotonic() + patience)
-        os.pwrite(descriptor, f"{json.dumps({'pid': os.getpid()}):<24}".encode(), 0)
+        os.pwrite(descriptor, _holder(os.getpid()), 0)
         yield
     finally:
         os.close(descriptor)
+
+
+@lru_cache(maxsize=1)
+def _holder(pid: int) -> bytes:
+    """Pid and start time, as long as any other so that nothing of an earlier one stays."""
+    import psutil
+
+    started = psutil.Process(pid).create_time()
+    return f"{json.dumps({'pid': pid, 'started': started}):<64}".encode()
 
 
 def _wait(descriptor: int, file: Path, until: float) -> None:

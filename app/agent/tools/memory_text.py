@@ -50,7 +50,7 @@ def numbered(text: str, view_range: list[int] | None) -> str:
         lines.pop()
     first, last = view_range or (1, -1)
     last = len(lines) if last == -1 else last
-    if lines and not 1 <= first <= last:
+    if lines and not 1 <= first <= min(last, len(lines)):
         raise ToolFailure(f"memory: `view_range` must lie in 1 to {len(lines)}.")
     shown = "\n".join(
         f"{number:>6}\t{line.rstrip(chr(13))}"
