@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 from app.errors import StorageError
 from app.memory.documents import Documents
 from app.memory.entry import gauge
-from app.memory.health import Health
+from app.memory.health import Conflict, DeadLink, Health, Place
 from app.memory.links import mentions
 from app.memory.pages import PastVersion
 from app.plain_text import plain_line
@@ -162,34 +162,29 @@ def health_rows(health: Health) -> list[Section]:
         for each in health.loaded
     ]
     sections: list[Section] = [
-        (
-            "Dead links",
-            [
-                (f"leads to {e.target}, which does not exist", e.name, e.line)
-                for e in health.dead_links
-            ],
-        ),
-        ("In conflict", [(each.reason, each.name, each.line) for each in health.conflicts]),
+        ("Dead links", [_at(e, f"leads to no document: {e.target}") for e in health.dead_links]),
+        ("In conflict", [_at(each, each.reason) for each in health.conflicts]),
         (
             "Said twice",
             [
-                (
-                    f"as in {each.second.name}:{each.second.line} ({each.similarity:.0%}): {each.text}",
-                    each.first.name,
-                    each.first.line,
-                )
+                _at(each.second, f"as {_place(each.first)} ({each.similarity:.0%}): {each.text}")
                 for each in health.duplicates
             ],
         ),
-        (
-            "Not mentioned by the entry",
-            [("no document leads to it", each, 0) for each in health.orphans],
-        ),
+        ("Not mentioned by the entry", [(name, name, 0) for name in health.orphans]),
         ("Left out", [(f"{each.name}: {each.reason}", "", 0) for each in health.skipped]),
         ("Loaded by every request", loaded),
-        ("Sizes", [(f"{size} bytes", name, 0) for name, size in health.sizes]),
+        ("Sizes", [(f"{name}  {size} bytes", name, 0) for name, size in health.sizes]),
     ]
     return [section for section in sections if section[1]]
+
+
+def _at(place: Place | DeadLink | Conflict, words: str) -> tuple[str, str, int]:
+    return f"{_place(place)}  {words}", place.name, place.line
+
+
+def _place(place: Place | DeadLink | Conflict) -> str:
+    return f"{place.name}:{place.line}" if place.line else place.name
 
 
 def _seconds(at: str) -> float:

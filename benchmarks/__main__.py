@@ -11,6 +11,7 @@ from benchmarks import (
     going_back,
     idle,
     keys,
+    memory,
     print_mode,
     shell_watch,
     start,
@@ -32,6 +33,7 @@ PARTS = (
     tree,
     going_back,
     shell_watch,
+    memory,
     print_mode,
 )
 BEGIN, END = "<!-- figures -->", "<!-- end -->"

@@ -91,15 +91,18 @@ def fit(text: str) -> Fitted:
     text = text.removeprefix(BOM)
     end = min(_end_of_lines(text), end_of_units(text, MOST_UNITS))
     kept = text[:end]
-    lines, units = gauge(kept)
-    whole_lines, whole_units = gauge(text) if end < len(text) else (lines, units)
+    lines, units = _measure(kept)
+    whole_lines, whole_units = _measure(text) if end < len(text) else (lines, units)
     first_cut = kept.count("\n") + 1 if end < len(text) else 0
     return Fitted(kept, lines, units, whole_lines, whole_units, first_cut)
 
 
 def gauge(text: str) -> tuple[int, int]:
     """Lines and UTF-16 code units of a text, for the gauge of the entry's budget."""
-    text = text.removeprefix(BOM)
+    return _measure(text.removeprefix(BOM))
+
+
+def _measure(text: str) -> tuple[int, int]:
     lines = text.count("\n") + (text != "" and not text.endswith("\n"))
     return lines, code_units(text)
 

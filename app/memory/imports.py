@@ -11,6 +11,8 @@ from msgspec import Struct
 
 from app.memory.markdown import without_code
 
+MOST_ASKED: Final = 1_000
+"""Imports that are followed up in one load, missing ones included."""
 _IMPORT: Final = re.compile(r"(?<![^\s(\[{\"'])@((?:[^\s\\@`]|\\[ ])+)")
 _AFTER: Final = ".,;:!?)]}>\"'*_"
 _ENDING: Final = re.compile(r"[^/]\.[A-Za-z0-9]{1,8}$")
@@ -26,15 +28,17 @@ class Import(Struct, frozen=True):
 
 
 def imports(text: str, file: Path, home: Path) -> list[Import]:
-    """What the text of `file` imports, in order, each once.
+    """What the text of `file` imports, in order, each once, little more than `MOST_ASKED`.
 
     An import is an `@` at the beginning of a word, and a path: from the file's folder, from `~/`,
     or absolute; `\\ ` stands for a space. In code there is none, and `me@example.org` is none.
     A full stop or bracket after it belongs to the sentence where no such file exists.
     """
     found: dict[Path, Import] = {}
-    for match in _IMPORT.finditer(without_code(text)):
-        words = match[1].replace("\\ ", " ")
+    for written in dict.fromkeys(_IMPORT.findall(without_code(text))):
+        if len(found) > MOST_ASKED:
+            break
+        words = written.replace("\\ ", " ")
         shorter = words.rstrip(_AFTER)
         path = _place(words, file, home)
         if shorter != words and not os.path.lexists(path):

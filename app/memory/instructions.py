@@ -15,7 +15,7 @@ from typing import Final, Literal, TypeAlias
 from msgspec import Struct
 
 from app.memory.entry import code_units, end_of_units
-from app.memory.imports import imports
+from app.memory.imports import MOST_ASKED, imports
 from app.memory.rules import rule_files
 from app.plain_text import plain_line
 from app.storage.documents import Skipped
@@ -28,8 +28,6 @@ MOST_UNITS: Final = 400_000
 """UTF-16 code units of all files together."""
 MOST_DEEP: Final = 5
 """Imports within imports (spec/memory.md)."""
-_MOST_ASKED: Final = 1_000
-"""Imports that are followed up in one load, missing ones included."""
 
 Scope: TypeAlias = Literal["user", "project", "local", "import"]
 Stamp: TypeAlias = tuple[int, ...]
@@ -216,8 +214,8 @@ class _Loading:
         rights = self.user if is_own else self.project
         for each in imports(source.text, Path(real), self._home):
             self._asked += 1
-            if self._asked > _MOST_ASKED:
-                reason = f"more than {_MOST_ASKED} imports are not followed up"
+            if self._asked > MOST_ASKED:
+                reason = f"more than {MOST_ASKED} imports are not followed up"
                 self._skip(_Wanted(source.path, "import", rights), reason)
                 return
             self.take(

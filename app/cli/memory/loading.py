@@ -100,7 +100,5 @@ def check(here: Installation, settings: Settings, *, as_json: bool) -> int:
         return 0
     for heading, rows in health_rows(health):
         print_lines(heading)
-        for words, name, line in rows:
-            place = f"{name}:{line}: " if line else f"{name}: " if name else ""
-            print_lines(f"  {place}{words}")
+        print_lines(*(f"  {words}" for words, _name, _line in rows))
     return 0

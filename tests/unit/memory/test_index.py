@@ -150,7 +150,7 @@ def test_what_cannot_be_used_is_named(tmp_path: Path) -> None:
     (folder / "loop.md").symlink_to("loop.md")
     (folder / "gone.md").symlink_to("nothing.md")
     (folder / "within.md").symlink_to("good.md")
-    os.symlink(b"good.md", os.fsencode(folder) + b"/\xff.md")
+    (folder / os.fsdecode(b"\xff.md")).symlink_to("good.md")
     found = contents(folder)
     assert {item.name for item in found.items} == {"Case.md", "good.md", "within.md"}
     named = reasons(found)
@@ -286,3 +286,14 @@ def test_documents_name_all_that_were_found(tmp_path: Path) -> None:
         DocumentInfo("MEMORY.md", 1, OLD * 10**9),
         DocumentInfo("b.md", 2, OLD * 10**9),
     )
+
+
+@pytest.mark.parametrize("name", ["memory.md", "Memory.md", "~backup.md", " blank.md"])
+def test_names_that_no_document_can_have_are_named_and_nothing_fails(
+    tmp_path: Path, name: str
+) -> None:
+    write(tmp_path, name, "# One")
+    write(tmp_path, "good.md", "# Good")
+    found = contents(tmp_path)
+    assert [item.name for item in found.items] == ["good.md"]
+    assert list(reasons(found)) == [name]
