@@ -453,8 +453,8 @@ async def test_line_ends_and_marks_are_kept_to_the_byte(tmp_path: Path) -> None:
 
     async with memories(tmp_path, read("in")) as shown:
         for place in range(3):
-            await shown.press("escape", "g", *["down"] * place, "enter", "ctrl+f", *"beta")
-            await shown.press("ctrl+r", *"BETA", "enter", "escape", "ctrl+s")
+            await shown.press("g", *["down"] * place, "enter", "ctrl+f", *"beta")
+            await shown.press("ctrl+r", *"BETA", "enter", "escape", "ctrl+s", "escape")
         assert shown.desk.texts == read("want")
 
 

@@ -72,6 +72,7 @@ class MemoryKeys(Follow, Screen[None]):
         self._question: Question | None = None
         self._keys = 0
         """Keys so far: a question waits until they pause."""
+        self._is_settling = False
         self._turn = asyncio.Lock()
         """One at a time reads and writes documents."""
         self._has_preview = True
@@ -128,9 +129,16 @@ class MemoryKeys(Follow, Screen[None]):
         if holder is target or not self.is_current or not self.is_mounted:
             return
         if holder is not None and holder.is_attached and holder.message_queue_size:
-            holder.call_later(self._settle_focus)
+            # One at a time: two would wait for each other for ever.
+            if not self._is_settling:
+                self._is_settling = True
+                holder.call_later(self._settle_later)
         else:
             self.set_focus(target, scroll_visible=False)
+
+    def _settle_later(self) -> None:
+        self._is_settling = False
+        self._settle_focus()
 
     async def press(self, action: str) -> None:
         """Carry out the action of a key; nothing else touches the documents meanwhile."""
