@@ -72,6 +72,8 @@ class KeyLine(Input):
         self._keys, self._prefix, self.is_asking = self, prefix, True
         self.value = text
         self.cursor_position = len(text)
+        if prefix in {"memory_find.", "memory_replace."}:
+            self.select_all()  # words of an earlier time give way to what is typed
 
     def rest(self, keys: DOMNode, prefix: str) -> None:
         """Let no letter be typed: the keys are those of a node."""

@@ -23,6 +23,8 @@ SIZE, AGE, AUTHOR = 6, 8, 10
 """Cells of the columns at the right."""
 LEAST_NAME = 12
 """Cells of a name for which the columns give way, the size first."""
+WHEN = 13
+"""Cells of the moment of a version."""
 LEAD = 4
 """Cells of the cursor and the marks."""
 
@@ -147,11 +149,11 @@ def version_cells(
         (f"−{version.removed} " if version.removed else "", "removed"),
     )
     state = "now" if version.is_current else "deleted" if version.is_deletion else ""
-    why = plain_line(" ".join(part for part in (version.what, version.why) if part))
+    why = plain_line(version.why or version.what)
     cells: list[Cell] = [
         (glyphs.prompt if chosen else " ", "accent"),
         (f"{glyphs.on if version.is_current else glyphs.off} ", "accent"),
-        (f"{moment_in_words(version.at, now):<13}", "muted"),
+        (f"{moment_in_words(version.at, now):<{WHEN}}", "muted"),
         (f"{version.who:<10}", WHO[version.who]),
         (f"{state} " if state else "", "error" if version.is_deletion else "ok"),
         *counts,

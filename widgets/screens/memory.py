@@ -278,13 +278,13 @@ class MemoryScreen(MemoryPast):
             async with self._turn:
                 await self.open_document(*place)
 
-    def action_help(self) -> None:
+    async def action_help(self) -> None:
         """Show every key of this screen."""
         nodes = {"memory.": self}
         sections = [(name, key_rows(nodes.get(ids, self.line), ids)) for name, ids in MODES]
         if self._shown is not None:
             sections.insert(1, ("In the editor", key_rows(self._shown.editor, "")))
-        self.app.push_screen(HelpScreen(sections))
+        await self.app.push_screen(HelpScreen(sections))
 
     @on(NoticeRows.Read)
     def _notice_read(self, message: NoticeRows.Read) -> None:

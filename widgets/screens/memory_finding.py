@@ -179,19 +179,25 @@ class MemoryFinding(MemoryDocuments):
         words = self._sought.strip()
         return hit_cells(self._found[index], width, words, glyphs_of(self.app), chosen=chosen)
 
-    def action_move_hit(self, step: int) -> None:
+    async def action_move_hit(self, step: int) -> None:
+        """To another hit, of the words as they are by now."""
+        await self._search_typed()
         self._found_at = min(max(self._found_at + step, 0), max(len(self._found) - 1, 0))
         self._hits.move(self._found_at)
 
-    def action_page_hits(self, step: int) -> None:
-        self.action_move_hit(step * self._hits.page)
+    async def action_page_hits(self, step: int) -> None:
+        await self.action_move_hit(step * self._hits.page)
 
-    async def action_open_hit(self) -> None:
-        """Open the document at the line that was found."""
+    async def _search_typed(self) -> None:
+        """Have the hits of what was typed, also when the next key comes before them."""
         self.follow_line()
         if self._is_searching:
             self.workers.cancel_group(self, "search")
             await self._search(wait=False)
+
+    async def action_open_hit(self) -> None:
+        """Open the document at the line that was found."""
+        await self._search_typed()
         if self._found_at < len(self._found):
             found = self._found[self._found_at]
             self._enter("list")

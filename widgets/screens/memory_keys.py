@@ -73,6 +73,7 @@ class MemoryKeys(Follow, Screen[None]):
         self._keys = 0
         """Keys so far: a question waits until they pause."""
         self._is_settling = False
+        self._waits_for_keys = False
         self._turn = asyncio.Lock()
         """One at a time reads and writes documents."""
         self._has_preview = True
@@ -126,18 +127,15 @@ class MemoryKeys(Follow, Screen[None]):
     def _settle_focus(self) -> None:
         """Give the focus to the one whose turn it is, once the keys typed before have acted."""
         holder, target = self.focused, self._target
-        if holder is target or not self.is_current or not self.is_mounted:
+        if holder is target or self._waits_for_keys or not (self.is_current and self.is_mounted):
             return
         if holder is not None and holder.is_attached and holder.message_queue_size:
-            # One at a time: two would wait for each other for ever.
-            if not self._is_settling:
-                self._is_settling = True
-                holder.call_later(self._settle_later)
+            self._waits_for_keys = holder.call_later(self._look_at_focus)
         else:
             self.set_focus(target, scroll_visible=False)
 
-    def _settle_later(self) -> None:
-        self._is_settling = False
+    def _look_at_focus(self) -> None:
+        self._waits_for_keys = False
         self._settle_focus()
 
     async def press(self, action: str) -> None:

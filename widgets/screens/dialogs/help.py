@@ -45,7 +45,8 @@ class HelpScreen(ModalScreen[None]):
             yield Static(Content.styled("esc Back   up down Scroll", "$r-muted"))
 
     def on_mount(self) -> None:
-        self.query_one(VerticalScroll).focus()
+        for body in self.query(VerticalScroll):  # none where a key behind has closed it already
+            body.focus()
 
     def _text(self) -> Content:
         parts: list[Content | str] = []
