@@ -42,9 +42,10 @@ def head(project: str, gauge: str, cut: str, note: str, width: int, more: str) -
         room = width - cell_len(name) - cell_len(right) - 2
         if room >= 8:
             break
+    right = cut_cells(right, max(width - cell_len(name), 0), more)
     said = cut_cells(plain_line(project), max(room, 0), more)
     beside = f"   {note}" if note and cell_len(said) + cell_len(note) + 3 <= room else ""
-    gap = max(room + 2 - cell_len(said) - cell_len(beside), 1)
+    gap = max(width - cell_len(f"{name}{said}{beside}{right}"), 0)
     return Content.assemble(
         Content.styled(cut_cells(name, width, more), "bold $r-accent"),
         said,

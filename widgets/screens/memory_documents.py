@@ -45,6 +45,7 @@ class MemoryDocuments(MemoryView):
 
     _edits = 0
     _settles = False
+    _previews = _previews_again = False
     _previewed = ""
     """The document in the preview."""
 
@@ -92,8 +93,18 @@ class MemoryDocuments(MemoryView):
 
     def preview_soon(self) -> None:
         """Show the document in the editor, else the one under the cursor."""
-        if self.is_there:
-            self.run_worker(self._preview, group="preview", exclusive=True)
+        self._previews_again = True
+        if self.is_there and not self._previews:
+            self._previews = True
+            self.run_worker(self._keep_previewing, group="preview")
+
+    async def _keep_previewing(self) -> None:
+        try:
+            while self._previews_again:
+                self._previews_again = False
+                await self._preview()
+        finally:
+            self._previews = False
 
     async def _preview(self) -> None:
         buffer, row = self._shown, self.row
@@ -103,6 +114,8 @@ class MemoryDocuments(MemoryView):
             name = row.name
             if name != self._previewed:
                 await self._controller.here.clock.sleep(PAUSE)
+                if self._previews_again:
+                    return
             try:
                 text = shown((await self._desk.read(name)).text)[0]
             except ReverieError as error:

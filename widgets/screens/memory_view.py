@@ -182,7 +182,7 @@ class MemoryView(MemoryKeys):
         editing = mode in {"edit", "find", "replace"}
         listing = mode in {"list", "name"}
         in_middle = editing or (listing and wide and self._shown is not None)
-        self.list.display = wide or (listing and not self._reads)
+        self.list.display = mode != "history" if wide else listing and not self._reads
         self.query_one("#memory-hits").display = mode == "search"
         self.query_one("#memory-history").display = mode == "history"
         self.query_one("#memory-editors").display = in_middle
