@@ -12,6 +12,7 @@ from benchmarks import (
     idle,
     keys,
     memory,
+    memory_editor,
     print_mode,
     shell_watch,
     start,
@@ -34,6 +35,7 @@ PARTS = (
     going_back,
     shell_watch,
     memory,
+    memory_editor,
     print_mode,
 )
 BEGIN, END = "<!-- figures -->", "<!-- end -->"

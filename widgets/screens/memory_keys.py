@@ -72,7 +72,6 @@ class MemoryKeys(Follow, Screen[None]):
         self._question: Question | None = None
         self._keys = 0
         """Keys so far: a question waits until they pause."""
-        self._is_settling = False
         self._waits_for_keys = False
         self._turn = asyncio.Lock()
         """One at a time reads and writes documents."""
