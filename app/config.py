@@ -211,6 +211,13 @@ def _read_layer(
         reason = check_value(key, value)
         if reason is None and in_project and _widens_trust(key, value):
             reason = "a project's file may not set this; put it into your own settings"
+        if (
+            reason is None
+            and name == "project"
+            and key == "permissions.allow"
+            and any(str(rule).partition("(")[0].strip() == "memory" for rule in value)
+        ):
+            reason = "a project's file may not allow changes to memory"
         if reason is None:
             values[key] = value
         else:

@@ -85,7 +85,9 @@ def main_work_tree(folder: Path) -> Path | None:
         is_named = own.parent == common / "worktrees" and marker.samefile(root / ".git")
     except OSError:
         return root
-    return common.parent if is_named and common.name == ".git" else root
+    if not is_named:
+        return root
+    return common.parent if common.name == ".git" else common  # a bare repository
 
 
 def _git_folder(root: Path) -> Path:

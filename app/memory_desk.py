@@ -155,7 +155,7 @@ class MemoryDesk:
         """Take a document away; its history keeps it. Raises `ReverieError`."""
 
         def trash() -> None:
-            self._documents.update(name, lambda _text: None, EDITED)
+            self._documents.remove(name, EDITED)
             self._documents.unlink(name, EDITED)
 
         await self._changed(trash)

@@ -164,11 +164,7 @@ class Documents:
                 return self.store.replace(name, data, made, expected=_digest(current))
             except Moved:
                 self.settle()
-        raise StorageError(
-            f"{name} is changed by another program all the time.",
-            kept="Nothing was changed.",
-            todo="Try again when that has ended.",
-        )
+        raise _contested(name)
 
     def set_aside(self, name: str, text: str, author: Author) -> Change:
         """Keep a text in the history of a document without changing it. Raises `StorageError`."""
@@ -187,8 +183,11 @@ class Documents:
         while self._looked_at < len(changes):
             change = changes[self._looked_at]
             self._looked_at += 1
-            found = mended(self.store, change) if change.author.who == "other" else None
-            if found is not None:
+            found = None
+            if change.author.who == "other":
+                with contextlib.suppress(StorageError):  # a version that it needs is damaged
+                    found = mended(self.store, change)
+            if found is not None and len(found[0]) <= MOST_BYTES:
                 text, author = found
                 with contextlib.suppress(Moved):  # by a newer change, which comes next
                     self.store.replace(change.name, text, author, expected=change.after)
@@ -232,18 +231,43 @@ class Documents:
             return None
         return self.update(ENTRY, lambda text: None if text is None else make(text), author)
 
+    def remove(self, name: str, author: Author) -> Change:
+        """Take a document away, whatever it holds; its history keeps it.
+
+        Raises `ReverieError` where there is none.
+        """
+        return self._put(checked_name(name), None, structs.replace(author, what="deleted"))
+
+    def _put(self, name: str, data: bytes | None, author: Author) -> Change:
+        """Make bytes the document, whatever it holds by now."""
+        self.settle()
+        for _ in range(_TRIES):
+            current = self.store.read(name)
+            if current is None and data is None:
+                raise ReverieError(f"There is no document {name}.", kept="Nothing was changed.")
+            try:
+                return self.store.replace(name, data, author, expected=_digest(current))
+            except Moved:
+                self.settle()
+        raise _contested(name)
+
     def history(self, name: str) -> list[Change]:
         """The changes of a document, newest first, under the names it had before too.
 
         Raises `StorageError`.
         """
-        found = [*reversed(self.store.changes(checked_name(name)))]
-        earlier = found[-1].author.other_name if found else ""
-        return found if not earlier or earlier == name else found + self._before(earlier)
+        changes = self.store.changes()
+        return self._before(changes, checked_name(name), len(changes))
 
-    def _before(self, name: str) -> list[Change]:
-        """The history of a name that a document gave up, without its last entry."""
-        return [each for each in self.history(name) if each.author.what != "renamed" or each.after]
+    def _before(self, changes: Sequence[Change], name: str, end: int) -> list[Change]:
+        found: list[Change] = []
+        for place in range(end - 1, -1, -1):
+            change = changes[place]
+            if change.name == name:
+                found.append(change)
+                if change.author.other_name and change.after is not None:
+                    found += self._before(changes, change.author.other_name, place)
+        return found
 
     def find(self, name: str, change_id: str) -> Change:
         """A change of a document by its id, or by the version that it made.
@@ -268,9 +292,10 @@ class Documents:
 
     def restore(self, name: str, change_id: str, author: Author) -> Change:
         """Make a past version the document's again. Raises `ReverieError`."""
-        text = self.past_text(name, change_id)
-        what = structs.replace(author, what="restored")
-        return self.update(name, lambda _current: text, what)
+        change = self.find(name, change_id)
+        digest = change.after or change.before
+        data = b"" if digest is None else self.store.text_of(digest)
+        return self._put(checked_name(name), data, structs.replace(author, what="restored"))
 
     def revert(self, name: str, change_id: str, author: Author) -> Change:
         """Take one change back and leave what came after it.
@@ -299,6 +324,14 @@ class Documents:
     def _lines(self, digest: str | None) -> list[str]:
         data = b"" if digest is None else self.store.text_of(digest)
         return data.decode("utf-8", "replace").splitlines(keepends=True)
+
+
+def _contested(name: str) -> StorageError:
+    return StorageError(
+        f"{name} is changed by another program all the time.",
+        kept="Nothing was changed.",
+        todo="Try again when that has ended.",
+    )
 
 
 class _Unfit(StorageError):

@@ -68,7 +68,11 @@ class _Rights(Struct, frozen=True):
         if any(is_below(real, top) for top in self.all_below):
             return True
         is_text = real.endswith((".md", ".txt"))
-        return is_text and any(is_below(real, top) for top in self.texts_below)
+        return is_text and any(
+            # Below `projects` lie the notes and sessions of other projects.
+            is_below(real, top) and "projects" not in Path(real[len(top) :]).parts
+            for top in self.texts_below
+        )
 
 
 def signature(watched: Iterable[str]) -> tuple[Stamp, ...]:

@@ -14,9 +14,13 @@ from msgspec import Struct
 
 from app.memory.entry import Entry
 from app.memory.instructions import Instructions
-from app.plain_text import plain_line
+from app.plain_text import cut, plain_line
 from app.storage.names import ENTRY
 
+_MARK: Final = 16
+"""Hex digits of a mark."""
+_LONGEST: Final = 200
+_MOST_SKIPPED: Final = 20
 _PREFACE: Final = """\
 Kept notes
 
@@ -57,11 +61,11 @@ def compose(instructions: Instructions, entry: Entry, today: date) -> Loaded:
         )
     if entry.is_cut:
         parts.append(f"({_left_out(entry)})")
+    if parts and instructions.skipped:
+        # Names come from the files too: they stand between marks like the rest.
+        rows = [cut(plain_line(f"{e.name}: {e.reason}"), _LONGEST) for e in instructions.skipped]
+        parts.append(_marked("left out", "\n".join(rows[:_MOST_SKIPPED]), ["files not loaded"]))
     if parts:
-        named = [
-            f"{plain_line(each.name)}: {plain_line(each.reason)}" for each in instructions.skipped
-        ]
-        parts += [f"(Left out: {each})" for each in named]
         parts.insert(0, _PREFACE)
     return Loaded("\n\n".join(parts), instructions, entry)
 
@@ -75,8 +79,10 @@ def _left_out(entry: Entry) -> str:
 
 
 def _marked(path: str, text: str, facts: list[str]) -> str:
-    """A part between marks that its own text cannot hold, since they depend on it."""
-    mark = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:8]
+    """A part between marks that its own text does not hold."""
+    mark = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:_MARK]
+    while mark in text:
+        mark = hashlib.sha256(f"{mark}{text}".encode("utf-8", "replace")).hexdigest()[:_MARK]
     head = f"----- {mark} {plain_line(path)} ({', '.join(facts)})"
     return f"{head}\n{text.rstrip()}\n----- {mark} end"
 

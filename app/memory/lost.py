@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
-from itertools import dropwhile
+from itertools import takewhile
 from typing import Final
 
 from app.memory.three_way import three_way
 from app.storage.documents import Author, Change, DocumentStore
 
-WINDOW: Final = 5.0
+WINDOW: Final = 2.0
 """Seconds between a write of ours and another program's in which that may not have seen ours.
 
 A person who takes a line out needs longer, and is not to find it there again.
@@ -29,9 +29,10 @@ def mended(store: DocumentStore, seen: Change) -> tuple[bytes, Author] | None:
     past = [each for each in store.changes(seen.name) if each.author.what != "set_aside"]
     if not past or past[-1].id != seen.id or seen.after is None:
         return None
-    past = [*dropwhile(_is_foreign, reversed(past))][::-1]
-    if not past or past[-1].after is None:
-        return None
+    foreign = [*takewhile(_is_foreign, reversed(past))]
+    past = past[: len(past) - len(foreign)]
+    if not past or any(each.after is None for each in (past[-1], *foreign)):
+        return None  # what was deleted meanwhile is not to come back
     ours = past[-1]
     mine, theirs = _lines(store, ours.after), _lines(store, seen.after)
     base = _origin(store, past, seen, mine, theirs)

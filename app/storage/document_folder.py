@@ -8,7 +8,7 @@ import hashlib
 import os
 import secrets
 import stat
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Final
 
@@ -101,10 +101,11 @@ class DocumentFolder:
             return None
         except OSError as error:
             raise _unreadable(name, error.strerror or str(error)) from error
+        state = os.fstat(descriptor)
+        if not stat.S_ISREG(state.st_mode):
+            os.close(descriptor)
+            raise _unreadable(name, "it is not a regular file")
         with os.fdopen(descriptor, "rb") as file:
-            state = os.fstat(descriptor)
-            if not stat.S_ISREG(state.st_mode):
-                raise _unreadable(name, "it is not a regular file")
             if state.st_size > most:
                 raise _unreadable(name, f"it has {state.st_size} bytes; {most} are the most")
             try:
@@ -120,16 +121,23 @@ class DocumentFolder:
             return None
         return state.st_mtime_ns, state.st_size
 
-    def put(self, name: str, data: bytes | None, expected: str | None) -> None:
+    def put(
+        self,
+        name: str,
+        data: bytes | None,
+        expected: str | None,
+        keep: Callable[[bytes], object],
+    ) -> None:
         """Put `data` in the document's place in one step, or with None take the document away.
 
         Raises `Moved` where it holds something else than `expected`; then it is as it was, also
-        when another program wrote to it in this very moment. Raises `StorageError`.
+        when another program wrote to it in this very moment. What a killed process has left in the
+        folder may be the only copy of a text: it goes to `keep` first. Raises `StorageError`.
         """
         place = self.place(name)
         try:
             with self._opened(place.parent, make=data is not None) as folder:
-                put_away_leftovers(folder)
+                put_away_leftovers(folder, keep)
                 if data is None:
                     _take_away(folder, place.name, expected)
                 elif expected is None:
@@ -168,11 +176,12 @@ class DocumentFolder:
             os.close(descriptor)
 
 
-def put_away_leftovers(folder: int) -> None:
-    """Remove what a killed process left in an open folder; only the lock's holder may."""
+def put_away_leftovers(folder: int, keep: Callable[[bytes], object]) -> None:
+    """Keep and remove what a killed process left in a folder; only the lock's holder may."""
     for name in os.listdir(folder):
         if name.startswith(_TEMPORARY):
             with contextlib.suppress(OSError):
+                keep(_content(folder, name) or b"")
                 os.unlink(name, dir_fd=folder)
 
 
@@ -273,9 +282,10 @@ def _content(folder: int, name: str) -> bytes | None:
         descriptor = os.open(name, flags, dir_fd=folder)
     except FileNotFoundError:
         return None
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "it is not a regular file")
     with os.fdopen(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise OSError(errno.EINVAL, "it is not a regular file")
         return file.read()
 
 

@@ -72,6 +72,11 @@ class DocumentLog:
             self._stamps[line.change.name] = line.stamp
 
     @property
+    def is_begun(self) -> bool:
+        """Whether there is a history at all."""
+        return self._file.exists()
+
+    @property
     def changes(self) -> Sequence[Change]:
         """All changes, oldest first, as far as `refresh` has read."""
         return self._changes

@@ -60,7 +60,7 @@ class LocalDocuments:
                 self._log.keep(current)
             self._log.announce(change)
             try:
-                self._files.put(name, data, expected)
+                self._files.put(name, data, expected, self._log.keep)
             except (Moved, StorageError):
                 self._log.settle()
                 raise
@@ -77,10 +77,15 @@ class LocalDocuments:
         return change
 
     def notice(self) -> None:
+        if not self._log.is_begun:
+            return
         with self._writing():
+            found = self._scan.listing(anew=True).documents
+            stamps = {each.name: (each.modified, each.size) for each in found}
             for name in self._log.known():
-                with contextlib.suppress(StorageError):  # a pipe or a link stands in its place now
-                    if self._files.stamp(name) != self._log.stamp(name):
+                if stamps.get(name) != self._log.stamp(name):
+                    # A pipe, a folder or a link may stand in its place by now.
+                    with contextlib.suppress(StorageError):
                         self._notice(name)
 
     def changes(self, name: str | None = None) -> Sequence[Change]:

@@ -20,9 +20,9 @@ def left_out(text: str) -> str:
 
 def left_out_by_size(lines: int, code_units: int) -> str:
     """The same where only the entry's size is known."""
-    if lines > MOST_LINES:
-        return f"left out from line {MOST_LINES + 1} on, or before"
-    return "its end is left out" if code_units > MOST_UNITS else ""
+    if code_units > MOST_UNITS:
+        return "its end is left out"
+    return f"left out from line {MOST_LINES + 1} on" if lines > MOST_LINES else ""
 
 
 def gauge_words(lines: int, code_units: int) -> str:

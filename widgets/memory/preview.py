@@ -5,11 +5,16 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 
-from widgets.conversation.blocks import Block, CodeBlock, ProseBlock
+from widgets.conversation.blocks import Block, CodeBlock, NoteBlock, ProseBlock
 from widgets.conversation.markdown_split import split
-from widgets.memory.markdown_lines import FRONT_LINES
+from widgets.memory.markdown_lines import FRONT_LINES, OUTSIDE, state_after
 from widgets.tree.preview import BlockPane
 
+LONG = 120_000
+"""Characters of a text of which only the part around the cursor is drawn; memory holds less."""
+AROUND = 300
+"""Lines of such a part before the cursor, and behind it."""
+MORE = "(There is more; the preview shows the part around the cursor.)"
 Rendered = tuple[list[Block], list[int]]
 """Blocks, and the row of the text in which each begins."""
 
@@ -39,6 +44,27 @@ class PreviewPane(BlockPane):
         index = bisect_right(self._rows, row) - 1
         if index >= 0 and self.size.width:
             self.show_block(index)
+
+
+def render_around(lines: Sequence[str], row: int) -> Rendered:
+    """The part of a long text around a row; it says where there is more."""
+    first = max(row - AROUND, 0)
+    while first and lines[first].strip():
+        first -= 1
+    last = min(row + AROUND, len(lines))
+    fence = OUTSIDE
+    for number in range(first):
+        fence = state_after(fence, lines[number], number)
+    part = [fence, *lines[first:last]] if fence else lines[first:last]
+    blocks, rows = render("\n".join(part))
+    rows = [max(first + each - bool(fence), 0) for each in rows]
+    if first:
+        blocks.insert(0, NoteBlock(MORE))
+        rows.insert(0, 0)
+    if last < len(lines):
+        blocks.append(NoteBlock(MORE))
+        rows.append(last)
+    return blocks, rows
 
 
 def render(text: str) -> Rendered:

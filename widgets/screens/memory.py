@@ -293,8 +293,10 @@ class MemoryScreen(MemoryPast):
     # Left
 
     async def action_close(self) -> None:
-        """From the preview to the list, from there back; an unsaved text is asked about."""
-        if self._reads and self.has_class("-narrow"):
+        """Let go of a warning, of the preview, else leave; an unsaved text is asked about."""
+        if any(each.severity != "info" for each in self._controller.state.notices):
+            self.query_one(NoticeRows).dismiss()
+        elif self._reads and self.has_class("-narrow"):
             self.action_preview()
         else:
             await self._leave(self._dismiss)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 from functools import partial
 
@@ -19,14 +18,12 @@ from widgets.ask.choices import Choice
 from widgets.conversation.blocks import NoteBlock
 from widgets.memory.buffers import NEW, Buffer, Stamp
 from widgets.memory.editor import Editor
-from widgets.memory.preview import Rendered, render
+from widgets.memory.preview import LONG, Rendered, render, render_around
 from widgets.screens.memory_keys import Question
 from widgets.screens.memory_view import PAUSE, MemoryView
 
 QUIET = 0.3
 """Seconds without a key before a question comes that nobody asked for."""
-LONG = 50_000
-"""Characters of a text that is laid out beside the keys and not between them."""
 CLASH_CHOICES = (
     Choice("1", "Keep mine", "mine", "mine"),
     Choice("2", "Take theirs", "theirs", "theirs"),
@@ -35,8 +32,7 @@ CLASH_CHOICES = (
 CLASH_WORDS = (
     "mine    your text is written over theirs, which stays in the history",
     "theirs  what is on disk is shown; your text is kept in the history",
-    "merge   both changes in one text; what both changed stands between marks; nothing is",
-    "        written before ctrl+s",
+    "merge   both changes in one text; what both changed stands between marks",
 )
 
 
@@ -107,9 +103,10 @@ class MemoryDocuments(MemoryView):
             self._previews = False
 
     async def _preview(self) -> None:
-        buffer, row = self._shown, self.row
+        buffer, row, at = self._shown, self.row, 0
         if buffer is not None:
             text, name = buffer.editor.text, buffer.name
+            at = buffer.editor.cursor_location[0]
         elif row is not None and row.kind == "document":
             name = row.name
             if name != self._previewed:
@@ -123,7 +120,7 @@ class MemoryDocuments(MemoryView):
                 return
         else:
             text, name = "", ""
-        rendered = await asyncio.to_thread(render, text) if len(text) > LONG else render(text)
+        rendered = render(text) if len(text) <= LONG else render_around(text.split("\n"), at)
         self._show_rendered(rendered, name)
 
     def _show_rendered(self, rendered: Rendered, name: str) -> None:

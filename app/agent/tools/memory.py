@@ -115,9 +115,7 @@ def _run(command: str, values: dict[str, Any], memory: SessionMemory) -> ToolRes
     name = checked_name(_relative(values["path"]))
     author = memory.author(f"memory {command}")
     if command == "delete":
-        if memory.documents.store.read(name) is None:
-            raise ToolFailure(f"There is no document {ROOT}/{name}.")
-        change = memory.documents.update(name, lambda _text: None, author)
+        change = memory.documents.remove(name, author)
         unlinked = memory.documents.unlink(name, author)
         entry = f" Its line in {ENTRY} went with it." if unlinked is not None else ""
         return _changed(memory, change, f"Deleted {ROOT}/{name}.{entry}", command)

@@ -212,3 +212,14 @@ def test_what_is_no_text_is_named_and_left(tmp_path: Path) -> None:
         with pytest.raises(StorageError):
             documents.update(name, lambda text: text, YOU)
     assert (tmp_path / "latin.md").read_bytes() == b"caf\xe9"
+
+
+def test_history_follows_a_name_that_was_used_before(documents: Documents) -> None:
+    version = write(documents, "b.md", "first b")
+    documents.delete("b.md", version, YOU)
+    write(documents, "a.md", "a one")
+    documents.rename("a.md", "b.md", YOU)
+    documents.rename("b.md", "a.md", YOU)
+    texts = [c.after and documents.store.text_of(c.after) for c in documents.history("a.md")]
+    assert texts[:3] == [b"a one"] * 3
+    assert documents.history("a.md")[0].name == "a.md"

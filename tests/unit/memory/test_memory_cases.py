@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -198,3 +200,75 @@ def test_pipes_and_giants_hold_nobody_up(tmp_path: Path) -> None:
         with pytest.raises(StorageError):
             documents.update(name, lambda _text: "x", MODEL)
     assert (tmp_path / "giant.md").stat().st_size == 1 << 30
+
+
+def test_a_folder_in_the_place_of_a_document_stops_nothing_else(tmp_path: Path) -> None:
+    documents = Documents(on_disk(tmp_path / "mem"))
+    documents.update("known.md", lambda _text: "x", MODEL)
+    (tmp_path / "mem" / "known.md").unlink()
+    (tmp_path / "mem" / "known.md").mkdir()
+    documents = Documents(on_disk(tmp_path / "mem"))
+    documents.update("other.md", lambda _text: "y", MODEL)
+    for act in (
+        lambda: documents.read("known.md"),
+        lambda: documents.update("known.md", lambda _text: "z", MODEL),
+        lambda: documents.remove("known.md", MODEL),
+    ):
+        with pytest.raises(StorageError, match="not a regular file"):
+            act()
+
+
+def test_a_damaged_history_stops_no_write(tmp_path: Path) -> None:
+    documents = documents_in(tmp_path / "mem")
+    documents.update("a.md", lambda _text: "one\n", MODEL)
+    documents.update("a.md", lambda text: f"{text}two\n", MODEL)
+    (tmp_path / "mem" / "a.md").write_text("one\ntheirs\n")
+    documents.store.notice()
+    shutil.rmtree(tmp_path / "history" / "texts")
+    documents_in(tmp_path / "mem").update("b.md", lambda _text: "x", MODEL)
+
+
+def test_what_is_no_text_or_too_long_goes_to_the_trash_and_comes_back(tmp_path: Path) -> None:
+    documents = Documents(on_disk(tmp_path))
+    held = {"latin.md": b"caf\xe9", "long.md": b"x" * 200_000}
+    for name, data in held.items():
+        (tmp_path / name).write_bytes(data)
+        change = documents.remove(name, Author("you"))
+        assert not (tmp_path / name).exists()
+        documents.restore(name, change.id, Author("you"))
+        assert (tmp_path / name).read_bytes() == data
+    with pytest.raises(ReverieError, match="no document"):
+        documents.remove("none.md", MODEL)
+
+
+def test_a_merge_that_would_be_too_long_is_left_to_the_person(tmp_path: Path) -> None:
+    documents = documents_in(tmp_path / "mem")
+    file = tmp_path / "mem" / "a.md"
+    documents.update("a.md", lambda _text: "base\n", MODEL)
+    documents.update("a.md", lambda _text: "base\n" + "ours\n" * 15_000, MODEL)
+    theirs = "base\n" + "theirs\n" * 10_000
+    file.write_text(theirs)
+    assert documents.settle() == []
+    assert file.read_text() == theirs
+
+
+def test_what_was_deleted_meanwhile_does_not_come_back(tmp_path: Path) -> None:
+    documents = documents_in(tmp_path / "mem")
+    file = tmp_path / "mem" / "a.md"
+    documents.update("a.md", lambda _text: "old\n", MODEL)
+    documents.update("a.md", lambda text: f"{text}more\n", MODEL)
+    file.unlink()
+    documents.settle()
+    file.write_text("new\n")
+    assert documents.settle() == []
+    assert file.read_text() == "new\n"
+
+
+def test_what_a_killed_process_left_is_kept_before_it_is_removed(tmp_path: Path) -> None:
+    documents = Documents(on_disk(tmp_path / "mem"))
+    documents.update("a.md", lambda _text: "x", MODEL)
+    (tmp_path / "mem" / ".reverie-left").write_bytes(b"the only copy")
+    documents.update("a.md", lambda _text: "y", MODEL)
+    assert [path.name for path in (tmp_path / "mem").iterdir()] == ["a.md"]
+    digest = hashlib.sha256(b"the only copy").hexdigest()
+    assert documents.store.text_of(digest) == b"the only copy"

@@ -7,12 +7,12 @@ from rich.cells import cell_len
 
 from app.memory.pages import Found, PastVersion
 from app.state.model import Memory, MemoryDocument
-from widgets.conversation.blocks import CodeBlock, ProseBlock
+from widgets.conversation.blocks import CodeBlock, NoteBlock, ProseBlock
 from widgets.glyphs import ASCII, UNICODE
 from widgets.memory.around import gauge_words, left_out, left_out_by_size
 from widgets.memory.finding import find_all, next_hit, replaced
 from widgets.memory.markdown_lines import FRONT, OUTSIDE, spans, state_after
-from widgets.memory.preview import render
+from widgets.memory.preview import MORE, render, render_around
 from widgets.memory.rows import (
     document_rows,
     hit_cells,
@@ -82,6 +82,22 @@ def test_a_rule_at_the_top_is_no_front_matter() -> None:
     blocks, rows = render("---\nnever closed")
     assert not isinstance(blocks[0], CodeBlock) and rows == [0]
     assert render("") == ([], [])
+
+
+def test_of_a_long_text_the_part_around_the_cursor_is_drawn() -> None:
+    lines = [f"line {number}" if number % 4 else "" for number in range(2_000)]
+    blocks, rows = render_around(lines, 1_000)
+    assert blocks[0] == blocks[-1] == NoteBlock(MORE) and rows[0] == 0 and rows[-1] == 1_300
+    assert all(lines[row].startswith("line") for row in rows[1:-1])
+    assert rows[1] <= 701 and rows[-2] >= 1_290
+    assert render_around(lines[:100], 50) == render("\n".join(lines[:100]))
+
+
+def test_a_part_that_begins_in_a_fence_is_code() -> None:
+    lines = ["```", *["code", ""] * 600, "```", "prose"]
+    blocks, rows = render_around(lines, 1_150)
+    assert isinstance(blocks[1], CodeBlock) and lines[rows[1]] in {"code", ""}
+    assert blocks[-1] == ProseBlock("prose")
 
 
 def test_hits_go_round_from_a_place() -> None:
