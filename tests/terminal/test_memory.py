@@ -13,7 +13,7 @@ F4, CTRL_S = "\x1bOS", "\x13"
 
 
 def memory_of(place: Place) -> Path:
-    (folder,) = place.data.glob("projects/*/memory")
+    (folder,) = place.places.data.glob("projects/*/memory")
     return folder
 
 
@@ -32,7 +32,7 @@ def test_a_note_is_allowed_struck_and_another_one_written_by_hand(
     terminal.say("remember this").until("wants to change what is remembered").until("# Wrong")
     terminal.settled(0.4).send("1").until("noted").until("completed")
     assert text_of(place, "wrong.md") == "# Wrong\n"
-    terminal.until("x strike").send("\t").settled(0.2).send("k").settled(0.1).send("k")
+    terminal.until("x strike").send("\t").settled(0.2).send("k")
     terminal.settled(0.1).send("x").until("Struck from memory: wrong.md")
     assert text_of(place, "wrong.md") == ""
     terminal.send(ESC).settled(0.2).send(F4).until("MEMORY.md   0 / 200 lines, 0 / 25 000 units")
