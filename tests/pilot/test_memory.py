@@ -6,6 +6,8 @@ import pytest
 from rich.cells import cell_len
 from textual import events
 
+from app.installation import Options
+from tests.fakes.provider import calls, reply
 from tests.pilot.memories import SHOP, memories
 from tests.pilot.stage import window
 from widgets.screens.chat import ChatScreen
@@ -533,3 +535,19 @@ async def test_every_line_fits_its_terminal(tmp_path: Path, size: tuple[int, int
                 for name in ("head", "foot"):
                     lines = shown.said(name).split("\n")
                     assert all(cell_len(line) <= size[0] for line in lines), (mode, name)
+
+
+async def test_x_on_a_note_of_the_model_strikes_it(tmp_path: Path) -> None:
+    note = {"command": "create", "path": "/memories/fact.md", "file_text": "# Fact\n"}
+    script = [calls(("memory", note, "t1")), reply("noted", 2)]
+    async with window(tmp_path, *script, options=Options(allowed=("memory",))) as seen:
+        await seen.send("go")
+        await seen.idle()
+        folder = seen.controller.here.places.memory(seen.controller.here.folder)
+        assert (folder / "fact.md").exists()
+        await seen.pilot.press("tab", "k", "x")
+        await seen.until(
+            lambda state: "memory_struck" in str(state.session.view.graph.records[-2].data)
+        )
+        assert "Struck from memory: fact.md" in seen.shown()
+        assert not (folder / "fact.md").exists()

@@ -1,4 +1,4 @@
-"""Memory in the installed program: the model notes, the person strikes, edits and leaves."""
+"""Memory in the installed program: the model notes, the person edits and leaves."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def text_of(place: Place, name: str) -> str:
     return file.read_text() if file.exists() else ""
 
 
-def test_a_note_is_allowed_struck_and_another_one_written_by_hand(
+def test_a_note_is_allowed_and_another_one_written_by_hand(
     place: Place, server: MessagesServer
 ) -> None:
     note = {"command": "create", "path": "/memories/wrong.md", "file_text": "# Wrong\n"}
@@ -32,10 +32,8 @@ def test_a_note_is_allowed_struck_and_another_one_written_by_hand(
     terminal.say("remember this").until("wants to change what is remembered").until("# Wrong")
     terminal.settled(0.4).send("1").until("noted").until("completed")
     assert text_of(place, "wrong.md") == "# Wrong\n"
-    terminal.until("x strike").send("\t").settled(0.2).send("k")
-    terminal.settled(0.1).send("x").until("Struck from memory: wrong.md")
-    assert text_of(place, "wrong.md") == ""
-    terminal.send(ESC).settled(0.2).send(F4).until("MEMORY.md   0 / 200 lines, 0 / 25 000 units")
+    terminal.until("x strike").send(F4).until("orphan")
+    terminal.until("MEMORY.md   0 / 200 lines, 0 / 25 000 units")
     terminal.send("n").until("name of the new document").send("\r").until("ctrl+s Save")
     terminal.send("# Shop", CTRL_S).until("Saved MEMORY.md")
     assert text_of(place, "MEMORY.md") == "# Shop"
