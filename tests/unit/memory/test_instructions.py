@@ -17,7 +17,7 @@ class World:
 
     def __init__(self, top: Path) -> None:
         self.home = top / "home"
-        self.root = self.home / "work" / "shop"
+        self.root = self.home / "code" / "shop"
         self.config = self.home / ".config" / "reverie"
         self.secret: Path | None = None
         for folder in (self.root, self.config, self.home / ".claude"):
@@ -61,8 +61,8 @@ def test_the_general_comes_before_the_particular(world: World) -> None:
         ".config/reverie/rules/a.md",
         ".claude/CLAUDE.md",
         ".claude/rules/b.md",
-        "work/CLAUDE.md",
-        "work/CLAUDE.local.md",
+        "code/CLAUDE.md",
+        "code/CLAUDE.local.md",
         ":CLAUDE.md",
         ":AGENTS.md",
         ":.claude/CLAUDE.md",
@@ -130,9 +130,9 @@ def test_a_word_that_names_a_file_is_an_import(world: World) -> None:
 def test_missing_imports_that_look_like_paths_are_named_with_their_importer(world: World) -> None:
     world.write(":CLAUDE.md", "@gone.md @docs/none @nobody")
     skipped = world.skipped()
-    assert set(skipped) == {"work/shop/gone.md", "work/shop/docs/none"}
-    assert "no such file" in skipped["work/shop/gone.md"]
-    assert str(world.root / "CLAUDE.md") in skipped["work/shop/gone.md"]
+    assert set(skipped) == {"code/shop/gone.md", "code/shop/docs/none"}
+    assert "no such file" in skipped["code/shop/gone.md"]
+    assert str(world.root / "CLAUDE.md") in skipped["code/shop/gone.md"]
 
 
 def test_cycles_are_cut_and_imports_are_followed_five_deep(world: World) -> None:
@@ -140,7 +140,7 @@ def test_cycles_are_cut_and_imports_are_followed_five_deep(world: World) -> None
     for number in range(1, 8):
         world.write(f":{number}.md", f"{number} @{number + 1}.md @1.md")
     assert [text[0] for text in world.texts()[1:]] == ["1", "2", "3", "4", "5"]
-    assert "5 deep" in world.skipped()["work/shop/6.md"]
+    assert "5 deep" in world.skipped()["code/shop/6.md"]
 
 
 def test_a_project_imports_only_itself_and_the_persons_texts(world: World) -> None:
@@ -162,7 +162,7 @@ def test_a_project_imports_only_itself_and_the_persons_texts(world: World) -> No
 def test_a_persons_file_imports_anything_below_home_and_lends_a_project_no_rights(
     world: World,
 ) -> None:
-    world.write(".claude/CLAUDE.md", "@~/diary.md @/etc/passwd @~/work/shop/README.md")
+    world.write(".claude/CLAUDE.md", "@~/diary.md @/etc/passwd @~/code/shop/README.md")
     world.write("diary.md", "dear diary")
     world.write("poem.txt", "a poem")
     world.write(":README.md", "readme @~/poem.txt")
@@ -175,8 +175,8 @@ def test_what_is_refused_is_named_and_not_read(world: World) -> None:
     world.write(":CLAUDE.md", "@.env")
     (world.root / "AGENTS.md").symlink_to(".env")
     assert len(world.sources()) == 1
-    assert world.skipped()["work/shop/AGENTS.md"] == "it may hold secrets"
-    assert "secrets" in world.skipped()["work/shop/.env"]
+    assert world.skipped()["code/shop/AGENTS.md"] == "it may hold secrets"
+    assert "secrets" in world.skipped()["code/shop/.env"]
 
 
 def test_a_link_out_of_the_project_is_not_followed_and_one_within_is(world: World) -> None:
@@ -189,15 +189,15 @@ def test_a_link_out_of_the_project_is_not_followed_and_one_within_is(world: Worl
     world.write("rules/rule.md", "not of the project")
     assert world.texts() == ["within"]
     skipped = world.skipped()
-    assert "may not be loaded" in skipped["work/shop/CLAUDE.md"]
-    assert "link" in skipped["work/shop/CLAUDE.local.md"]
-    assert "may not be loaded" in skipped["work/shop/.claude/rules/rule.md"]
+    assert "may not be loaded" in skipped["code/shop/CLAUDE.md"]
+    assert "link" in skipped["code/shop/CLAUDE.local.md"]
+    assert "may not be loaded" in skipped["code/shop/.claude/rules/rule.md"]
 
 
 def test_above_the_project_what_anybody_may_write_does_not_count(world: World) -> None:
-    world.write("work/CLAUDE.md").chmod(0o666)
+    world.write("code/CLAUDE.md").chmod(0o666)
     assert world.texts() == []
-    assert "somebody else" in world.skipped()["work/CLAUDE.md"]
+    assert "somebody else" in world.skipped()["code/CLAUDE.md"]
     world.write(":CLAUDE.md").chmod(0o666)
     assert world.texts() == [":CLAUDE.md"]
 
@@ -212,22 +212,22 @@ def test_above_the_project_what_belongs_to_another_does_not_count(
         )
     else:
         monkeypatch.setattr(os, "getuid", lambda: OTHER_USER)
-    world.write("work/AGENTS.md")
+    world.write("code/AGENTS.md")
     world.write(":AGENTS.md")
     world.write(".claude/CLAUDE.md")
     assert world.texts() == [".claude/CLAUDE.md", ":AGENTS.md"]
-    assert "somebody else" in world.skipped()["work/AGENTS.md"]
+    assert "somebody else" in world.skipped()["code/AGENTS.md"]
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root may give files away")
 def test_above_the_project_another_users_link_or_folder_does_not_count(world: World) -> None:
     world.write("diary.md", "dear diary")
-    (world.home / "work" / "CLAUDE.md").symlink_to("../diary.md")
-    world.write("work/.claude/rules/rule.md")
-    os.lchown(world.home / "work" / "CLAUDE.md", OTHER_USER, OTHER_USER)
-    os.lchown(world.home / "work" / ".claude", OTHER_USER, OTHER_USER)
+    (world.home / "code" / "CLAUDE.md").symlink_to("../diary.md")
+    world.write("code/.claude/rules/rule.md")
+    os.lchown(world.home / "code" / "CLAUDE.md", OTHER_USER, OTHER_USER)
+    os.lchown(world.home / "code" / ".claude", OTHER_USER, OTHER_USER)
     assert world.texts() == []
-    assert set(world.skipped()) == {"work/CLAUDE.md", "work/.claude/rules/rule.md"}
+    assert set(world.skipped()) == {"code/CLAUDE.md", "code/.claude/rules/rule.md"}
 
 
 def test_what_is_no_text_is_named_and_never_waited_for(world: World) -> None:
@@ -241,22 +241,22 @@ def test_what_is_no_text_is_named_and_never_waited_for(world: World) -> None:
     world.write(":.claude/rules/mark.md", b"\xef\xbb\xbfmark\r\n")
     assert [source.text for source in world.sources()] == ["mark\r\n"]
     skipped = world.skipped()
-    assert "UTF-8" in skipped["work/shop/CLAUDE.md"]
-    assert "NUL" in skipped["work/shop/AGENTS.md"]
-    assert "NUL" in skipped["work/shop/.claude/CLAUDE.md"]
-    assert "regular file" in skipped["work/shop/CLAUDE.local.md"]
-    assert "regular file" in skipped["work/shop/.claude/rules/folder.md"]
+    assert "UTF-8" in skipped["code/shop/CLAUDE.md"]
+    assert "NUL" in skipped["code/shop/AGENTS.md"]
+    assert "NUL" in skipped["code/shop/.claude/CLAUDE.md"]
+    assert "regular file" in skipped["code/shop/CLAUDE.local.md"]
+    assert "regular file" in skipped["code/shop/.claude/rules/folder.md"]
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
 def test_what_may_not_be_read_is_named(world: World) -> None:
     world.write(":CLAUDE.md").chmod(0)
-    assert world.skipped()["work/shop/CLAUDE.md"] == "it may not be read"
+    assert world.skipped()["code/shop/CLAUDE.md"] == "it may not be read"
 
 
 def test_names_are_shown_without_control_characters(world: World) -> None:
     world.write(":.claude/rules/a\x1b\nb.md", b"\xff")
-    assert list(world.skipped()) == ["work/shop/.claude/rules/a␛ b.md"]
+    assert list(world.skipped()) == ["code/shop/.claude/rules/a␛ b.md"]
 
 
 def test_a_large_file_is_cut_and_said(world: World) -> None:
@@ -306,7 +306,7 @@ def test_the_signature_tells_of_what_changed_came_and_went(world: World) -> None
     file.write_text("other words")
     assert changed(found)
     file.write_text("@docs/later.md @NOTES")
-    for name in (":docs/later.md", ":NOTES", ":AGENTS.md", ":CLAUDE.local.md", "work/CLAUDE.md"):
+    for name in (":docs/later.md", ":NOTES", ":AGENTS.md", ":CLAUDE.local.md", "code/CLAUDE.md"):
         found = world.load()
         assert not changed(found)
         came = world.write(name)
