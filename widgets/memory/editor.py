@@ -9,7 +9,6 @@ from rich.style import Style
 from rich.text import Text
 from textual import events
 from textual.binding import Binding, BindingType
-from textual.widgets import TextArea
 from textual.widgets.text_area import Edit, EditResult, Location, WrappedDocument
 
 from app.plain_text import plain
@@ -18,7 +17,7 @@ from widgets.looks import palette_of
 from widgets.memory.finding import pattern_of
 from widgets.memory.markdown_lines import OUTSIDE, Kind, spans, state_after
 from widgets.palette import Palette
-from widgets.prompt import graphemes
+from widgets.prompt.graphemes import GraphemeArea
 
 KEYS = "memory_edit."
 """How the ids of the keys begin that are the screen's."""
@@ -46,7 +45,7 @@ class _QuickHeight(WrappedDocument):
         return len(self._offset_to_line_info)
 
 
-class Editor(TextArea):
+class Editor(GraphemeArea):
     """One document. Keys go to the screen first, which hands them back when it is their turn."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -224,16 +223,3 @@ class Editor(TextArea):
     def _insert(self, text: str) -> None:
         self.history.checkpoint()
         self.move_cursor(self.replace(text, *self.selection).end_location)
-
-    def get_cursor_left_location(self) -> Location:
-        row, column = self.cursor_location
-        if column == 0:
-            return super().get_cursor_left_location()
-        return row, graphemes.before(self.document.get_line(row), column)
-
-    def get_cursor_right_location(self) -> Location:
-        row, column = self.cursor_location
-        line = self.document.get_line(row)
-        if column >= len(line):
-            return super().get_cursor_right_location()
-        return row, graphemes.after(line, column)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from rich.cells import split_graphemes
+from textual.widgets import TextArea
+
+Location = tuple[int, int]
 
 
 def before(line: str, column: int) -> int:
@@ -45,3 +48,20 @@ def _ends_flag(line: str, before: tuple[int, int, int], start: int) -> bool:
 
 def _is_flag_letter(character: str) -> bool:
     return "\U0001f1e6" <= character <= "\U0001f1ff"
+
+
+class GraphemeArea(TextArea):
+    """A text area whose cursor steps over whole visible characters."""
+
+    def get_cursor_left_location(self) -> Location:
+        row, column = self.cursor_location
+        if column == 0:
+            return super().get_cursor_left_location()
+        return row, before(self.document.get_line(row), column)
+
+    def get_cursor_right_location(self) -> Location:
+        row, column = self.cursor_location
+        line = self.document.get_line(row)
+        if column >= len(line):
+            return super().get_cursor_right_location()
+        return row, after(line, column)

@@ -10,19 +10,18 @@ from typing import ClassVar
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.message import Message
-from textual.widgets import TextArea
 
 from app.commands import parse_command
 from app.plain_text import plain
 from widgets.keys import action_of
-from widgets.prompt import graphemes
 from widgets.prompt.completion import Offer, Wanted, wanted_at
+from widgets.prompt.graphemes import GraphemeArea
 from widgets.prompt.pastes import Pastes
 
 Location = tuple[int, int]
 
 
-class Prompt(TextArea):
+class Prompt(GraphemeArea):
     """The prompt. What leaves it is a message; it starts nothing by itself."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -266,19 +265,6 @@ class Prompt(TextArea):
 
     def action_edit(self) -> None:
         self.post_message(self.EditAsked())
-
-    def get_cursor_left_location(self) -> Location:
-        row, column = self.cursor_location
-        if column == 0:
-            return super().get_cursor_left_location()
-        return row, graphemes.before(self.document.get_line(row), column)
-
-    def get_cursor_right_location(self) -> Location:
-        row, column = self.cursor_location
-        line = self.document.get_line(row)
-        if column >= len(line):
-            return super().get_cursor_right_location()
-        return row, graphemes.after(line, column)
 
     # Completion
 
