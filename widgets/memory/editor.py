@@ -9,13 +9,14 @@ from rich.style import Style
 from rich.text import Text
 from textual import events
 from textual.binding import Binding, BindingType
-from textual.widgets.text_area import Edit, EditResult, Location, WrappedDocument
+from textual.widgets.text_area import DocumentNavigator, Edit, EditResult, Location
 
 from app.plain_text import plain
 from widgets.keys import bindings_of
 from widgets.looks import palette_of
 from widgets.memory.finding import pattern_of
 from widgets.memory.markdown_lines import OUTSIDE, Kind, spans, state_after
+from widgets.memory.wrapped import QuickWrapped
 from widgets.palette import Palette
 from widgets.prompt.graphemes import GraphemeArea
 
@@ -35,14 +36,6 @@ class KeyRing(Protocol):
     async def deliver(self, event: events.Key | events.Paste) -> None:
         """Hand on what was typed."""
         ...
-
-
-class _QuickHeight(WrappedDocument):
-    """Textual's own adds up all lines for each line that it draws: 4 ms each in 1 MB."""
-
-    @property
-    def height(self) -> int:
-        return len(self._offset_to_line_info)
 
 
 class Editor(GraphemeArea):
@@ -80,7 +73,6 @@ class Editor(GraphemeArea):
         self.cursor_blink = False
         for key in ("f6", "f7"):  # function keys belong to the screens
             self._bindings.key_to_bindings.pop(key, None)
-        self.wrapped_document.__class__ = _QuickHeight
 
     # Text
 
@@ -98,7 +90,11 @@ class Editor(GraphemeArea):
     def load_text(self, text: str) -> None:
         self._forget(0)
         super().load_text(text)
-        self.wrapped_document.__class__ = _QuickHeight
+
+    def _set_document(self, text: str, language: str | None) -> None:
+        super()._set_document(text, language)
+        self.wrapped_document = QuickWrapped(self.document, tab_width=self.indent_width)
+        self.navigator = DocumentNavigator(self.wrapped_document)
 
     def follow_text(self, text: str) -> None:
         """Show another text, the cursor and what is in sight kept; nothing can be undone."""
