@@ -18,6 +18,9 @@ from app.memory.documents import Documents
 from app.storage.documents import Author
 from app.storage.local_documents import LocalDocuments
 
+END = "xxxx"
+"""How each line ends; short, so that 30 s of writes fit into a document."""
+
 
 def documents_in(folder: Path) -> Documents:
     return Documents(LocalDocuments(folder / "memory", folder / "history", SystemClock()))
@@ -28,7 +31,7 @@ def write(folder: Path, who: int, writes: int, seconds: float, told: int) -> Non
     until = time.monotonic() + seconds
     number = 0
     while number < writes or time.monotonic() < until:
-        line = f"{who}-{number} {'x' * 40}\n"
+        line = f"{who}-{number} {END}\n"
         documents.update(
             "MEMORY.md", lambda text, line=line: (text or "") + line, Author("assistant")
         )

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from tests.cli.runner import ROOT
-from tests.fakes.writing_memory import documents_in
+from tests.fakes.writing_memory import END, documents_in
 
 
 def test_every_acknowledged_write_of_20_processes_is_kept(tmp_path: Path) -> None:
@@ -20,7 +20,7 @@ def test_every_acknowledged_write_of_20_processes_is_kept(tmp_path: Path) -> Non
     lines = documents.read("MEMORY.md").text.splitlines()
     assert set(acknowledged) <= set(lines)
     assert len(lines) == len(set(lines))
-    assert all(line.endswith("x" * 40) for line in lines)
+    assert all(line.endswith(f" {END}") for line in lines)
     changes = [*reversed(documents.history("MEMORY.md"))]
     assert {change.author.who for change in changes} == {"assistant"}
     texts = [documents.store.text_of(change.after or "").decode() for change in changes]
