@@ -219,6 +219,7 @@ class Documents:
 
     def unlink(self, name: str, author: Author) -> Change | None:
         """Take the entry's lines about a document that is gone out; None where there are none."""
+        author = structs.replace(author, why=_gone(name))
         return self._change_entry(lambda text: without_link(text, name), author)
 
     def relink(self, name: str, new: str, author: Author) -> Change | None:
@@ -291,11 +292,19 @@ class Documents:
         return "" if digest is None else text_of(name, self.store.text_of(digest))
 
     def restore(self, name: str, change_id: str, author: Author) -> Change:
-        """Make a past version the document's again. Raises `ReverieError`."""
+        """Make a past version the document's again, and list it in the entry again where its
+        deletion had taken it out. Raises `ReverieError`.
+        """
         change = self.find(name, change_id)
         digest = change.after or change.before
         data = b"" if digest is None else self.store.text_of(digest)
-        return self._put(checked_name(name), data, structs.replace(author, what="restored"))
+        made = self._put(checked_name(name), data, structs.replace(author, what="restored"))
+        changes = list(self.store.changes())
+        for unlinked in changes[changes.index(change) + 1 :][:1]:
+            if unlinked.name == ENTRY and unlinked.author.why == _gone(name):
+                with contextlib.suppress(ReverieError):  # the entry was rewritten since
+                    self.revert(ENTRY, unlinked.id, author)
+        return made
 
     def revert(self, name: str, change_id: str, author: Author) -> Change:
         """Take one change back and leave what came after it.
@@ -324,6 +333,10 @@ class Documents:
     def _lines(self, digest: str | None) -> list[str]:
         data = b"" if digest is None else self.store.text_of(digest)
         return data.decode("utf-8", "replace").splitlines(keepends=True)
+
+
+def _gone(name: str) -> str:
+    return f"{name} was deleted"
 
 
 def _contested(name: str) -> StorageError:

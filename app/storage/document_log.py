@@ -7,6 +7,7 @@ is under way stands in `pending`: a process that is killed leaves it to the next
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -39,6 +40,9 @@ class DocumentLog:
         self._file = folder / "log.jsonl"
         self._pending = folder / "pending"
         self._log = FileLog(self._file, what="history of memory")
+        self._forget()
+
+    def _forget(self) -> None:
         self._read_to = 0
         self._changes: list[Change] = []
         self._last: dict[str, Change] = {}
@@ -48,6 +52,8 @@ class DocumentLog:
         """Take in what other processes have written since. Raises `StorageError`."""
         try:
             with self._file.open("rb") as file:
+                if file.seek(0, os.SEEK_END) < self._read_to:  # a copy from before was put there
+                    self._forget()
                 file.seek(self._read_to)
                 data = file.read()
         except FileNotFoundError:

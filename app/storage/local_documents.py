@@ -64,8 +64,9 @@ class LocalDocuments:
             except (Moved, StorageError):
                 self._log.settle()
                 raise
-            self._log.append(change, self._files.stamp(name))
-            self._log.settle()
+            with contextlib.suppress(StorageError):  # the text is written; `pending` tells the next
+                self._log.append(change, self._files.stamp(name))
+                self._log.settle()
         return change
 
     def set_aside(self, name: str, data: bytes, author: Author) -> Change:

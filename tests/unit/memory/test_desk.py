@@ -97,7 +97,7 @@ async def test_trash_and_names(play: Stage, desk: MemoryDesk) -> None:
     assert play.store.state.memory.trashed == ()
     assert [found.name for found in await desk.search("beta")] == ["b.md"]
     sections = dict(await desk.check())
-    assert [row[1] for row in sections["Not mentioned by the entry"]] == ["b.md", "sub/c.md"]
+    assert [row[1] for row in sections["Not mentioned by the entry"]] == ["b.md"]
 
 
 async def test_what_changes_on_disk_is_seen(play: Stage, desk: MemoryDesk) -> None:

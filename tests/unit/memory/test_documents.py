@@ -195,6 +195,20 @@ def test_links_of_the_entry_follow(documents: Documents) -> None:
     assert documents.unlink("b.md", YOU) is None
 
 
+def test_a_document_that_comes_back_is_in_the_entry_again(documents: Documents) -> None:
+    entry = "# M\n- [A](a.md) first\n- [B](b.md)\n"
+    write(documents, "MEMORY.md", entry)
+    write(documents, "a.md", "one")
+    deletion = documents.remove("a.md", YOU)
+    documents.unlink("a.md", YOU)
+    assert "a.md" not in documents.read("MEMORY.md").text
+    documents.update("MEMORY.md", lambda text: f"{text}- more\n", MODEL)
+    documents.restore("a.md", deletion.id, YOU)
+    assert documents.read("MEMORY.md").text == f"{entry}- more\n"
+    documents.restore("a.md", deletion.id, YOU)
+    assert documents.read("MEMORY.md").text == f"{entry}- more\n"
+
+
 def test_a_list_has_50_a_page(documents: Documents) -> None:
     for number in range(51):
         documents.store.replace(f"{number:02}.md", b"x", YOU, expected=None)

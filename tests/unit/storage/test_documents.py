@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from app.errors import StorageError
+from app.storage.document_log import DocumentLog
 from app.storage.documents import Author, DocumentStore, Moved, NameRefused
 from app.storage.local_documents import LocalDocuments
 from tests.fakes.clock import FakeClock
@@ -174,3 +176,30 @@ def test_a_damaged_text_is_not_passed_for_the_real_one(tmp_path: Path) -> None:
     for digest in ("../../etc/passwd", "0" * 64):
         with pytest.raises(StorageError):
             store.text_of(digest)
+
+
+def test_a_history_that_was_put_back_is_read_from_its_beginning(tmp_path: Path) -> None:
+    store = local(tmp_path)
+    store.replace("a.md", b"one", YOU, expected=None)
+    copy = (tmp_path / "history" / "log.jsonl").read_bytes()
+    store.replace("a.md", b"two", YOU, expected=sha(b"one"))
+    store.close()
+    (tmp_path / "history" / "log.jsonl").write_bytes(copy)
+    assert [change.after for change in store.changes()] == [sha(b"one")]
+
+
+def test_a_history_that_is_full_does_not_make_a_write_fail(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise StorageError("The disk is full.")
+
+    store = local(tmp_path)
+    with monkeypatch.context() as patch:
+        patch.setattr(DocumentLog, "append", full)
+        store.replace("a.md", b"one", YOU, expected=None)
+    assert store.read("a.md") == b"one"
+    store.notice()
+    store.replace("a.md", b"two", YOU, expected=sha(b"one"))
+    first = store.changes()[0]
+    assert (first.author, first.after) == (YOU, sha(b"one"))
