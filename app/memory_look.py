@@ -116,17 +116,19 @@ def versions_of(documents: Documents, name: str) -> list[PastVersion]:
 
 
 def _version(documents: Documents, change: Change, *, is_current: bool) -> PastVersion:
-    before, after = (
-        Counter(b"" if digest is None else documents.store.text_of(digest).splitlines())
-        for digest in (change.before, change.after)
-    )
-    author = change.author
+    author, why = change.author, change.author.why
+    before, after = Counter[bytes](), Counter[bytes]()
+    try:
+        for lines, digest in ((before, change.before), (after, change.after)):
+            lines.update([] if digest is None else documents.store.text_of(digest).splitlines())
+    except StorageError:  # the other versions are there all the same
+        why = f"{why}; its kept text is damaged".removeprefix("; ")
     return PastVersion(
         change.id,
         change.at,
         author.who,
         author.what,
-        author.why,
+        why,
         author.session_id,
         change.name,
         (after - before).total(),

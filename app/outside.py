@@ -51,6 +51,7 @@ class Editing:
                 todo="Set EDITOR to the editor of your choice.",
             )
         descriptor, name = tempfile.mkstemp(prefix="reverie-", suffix=".md")
+        stays = False
         try:
             with os.fdopen(descriptor, "wb") as file:
                 file.write(self.text.encode("utf-8", "replace"))
@@ -63,13 +64,19 @@ class Editing:
                 status = subprocess.run(command_line, check=False, env=environment).returncode
             finally:
                 signal.signal(signal.SIGINT, before)
+            left = Path(name).read_bytes().decode("utf-8", "replace")
+            if not self.text.endswith("\n"):
+                left = left.removesuffix("\n")
             if status != 0:
+                stays = left != self.text
+                more = f" What the editor had written is in {name}." if stays else ""
                 raise ReverieError(
-                    f"The editor ended with status {status}.", kept="The text is unchanged."
+                    f"The editor ended with status {status}.", kept=f"The text is unchanged.{more}"
                 )
-            return Path(name).read_bytes().decode("utf-8", "replace").removesuffix("\n")
+            return left
         finally:
-            Path(name).unlink(missing_ok=True)
+            if not stays:
+                Path(name).unlink(missing_ok=True)
 
 
 def _let_pass(_number: int, _frame: object) -> None:

@@ -21,6 +21,8 @@ WINDOW: Final = 2.0
 
 A person who takes a line out needs longer, and is not to find it there again.
 """
+TICK: Final = 0.02
+"""Seconds by which a file's time may lag behind the clock."""
 _MOST_VERSIONS: Final = 100
 
 
@@ -55,8 +57,8 @@ def _origin(
     """The version that the other program had read; None where that is the latest of ours."""
     best, found = _distance(mine, theirs), None
     for change in reversed(past[-_MOST_VERSIONS:]):
-        if _seconds(seen.at) - _seconds(change.at) > WINDOW:
-            break
+        if not -TICK <= _seconds(seen.at) - _seconds(change.at) <= WINDOW:
+            break  # the other program's is older: a copy from before was put there
         before = _lines(store, change.before)
         distance = _distance(before, theirs)
         if distance < best:

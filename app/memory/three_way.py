@@ -87,8 +87,8 @@ def _matches(base: Sequence[Line], side: Sequence[Line]) -> list[tuple[int, int,
     while tail < most - head and base[-1 - tail] == side[-1 - tail]:
         tail += 1
     inner = SequenceMatcher(
-        None, base[head : len(base) - tail], side[head : len(side) - tail], autojunk=False
-    )
+        None, base[head : len(base) - tail], side[head : len(side) - tail]
+    )  # lines that stand everywhere (blank ones) are no landmarks: with them it takes minutes
     found = [(0, 0, head)] if head else []
     found += [(m.a + head, m.b + head, m.size) for m in inner.get_matching_blocks() if m.size]
     if tail:

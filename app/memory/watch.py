@@ -7,7 +7,6 @@ doubled or lost, and editors save by renaming.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
@@ -24,6 +23,8 @@ TICK: Final = 500
 """Milliseconds after which the wait for events is looked at again."""
 PATROL: Final = 10
 """Ticks after which one looks without an event: some file systems have none."""
+UNWATCHED: Final = 1.0
+"""Seconds between two looks where the system cannot say what changes."""
 _MOST_FOLDERS: Final = 500
 
 
@@ -34,6 +35,7 @@ async def changes_of(folder: Path, clock: Clock) -> AsyncGenerator[None, None]:
     """
     # Here, since only the memory screen needs it: 20 ms.
     from watchfiles import awatch  # pyright: ignore[reportUnknownVariableType] - its signature names trio, which is not installed
+    from watchfiles._rust_notify import WatchfilesRustInternalError
 
     while True:
         watched, concerns = await asyncio.to_thread(_watching, folder)
@@ -51,8 +53,7 @@ async def changes_of(folder: Path, clock: Clock) -> AsyncGenerator[None, None]:
             recursive=False,
         )
         ticks = 0
-        # One of the folders may have gone since it was listed.
-        with contextlib.suppress(FileNotFoundError):
+        try:
             async with aclosing(events):
                 async for found in events:
                     looks = bool(found) or ticks % PATROL == 0
@@ -61,6 +62,12 @@ async def changes_of(folder: Path, clock: Clock) -> AsyncGenerator[None, None]:
                         yield
                         if await asyncio.to_thread(_folders, folder) != watched:
                             break
+        except FileNotFoundError:
+            continue  # one of the folders has gone since it was listed
+        except (OSError, WatchfilesRustInternalError):
+            # The system has no watch to spare: other programs may hold all of them.
+            yield
+            await clock.sleep(UNWATCHED)
 
 
 def _watching(folder: Path) -> tuple[list[str], Callable[[object, str], bool]]:

@@ -6,11 +6,12 @@ import contextlib
 import errno
 import hashlib
 import os
+import re
 import secrets
 import stat
 from collections.abc import Callable, Generator
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 from app.errors import StorageError
 from app.paths import open_resolved
@@ -22,6 +23,9 @@ from app.storage.names import checked_name, folded
 MOST_READ: Final = 1 << 20
 """Bytes of a file that counts as a document (spec/memory.md, Index)."""
 _TEMPORARY: Final = ".reverie-"
+_LEFTOVER: Final = re.compile(r"\.reverie-[0-9a-f]{16}")
+Stamp: TypeAlias = tuple[int, int]
+"""Time of the last change in nanoseconds, and size."""
 _STAYED: Final = "Nothing was read or changed."
 
 
@@ -113,22 +117,16 @@ class DocumentFolder:
             except OSError as error:
                 raise _unreadable(name, error.strerror or str(error)) from error
 
-    def stamp(self, name: str) -> tuple[int, int] | None:
-        """Time and size of the document, None when there is none."""
-        try:
-            state = self.place(name).stat()
-        except OSError:
-            return None
-        return state.st_mtime_ns, state.st_size
-
     def put(
         self,
         name: str,
         data: bytes | None,
         expected: str | None,
         keep: Callable[[bytes], object],
-    ) -> None:
+    ) -> Stamp | None:
         """Put `data` in the document's place in one step, or with None take the document away.
+
+        Returns time and size of what was put there: of ours, whatever another program does next.
 
         Raises `Moved` where it holds something else than `expected`; then it is as it was, also
         when another program wrote to it in this very moment. What a killed process has left in the
@@ -138,14 +136,16 @@ class DocumentFolder:
         try:
             with self._opened(place.parent, make=data is not None) as folder:
                 put_away_leftovers(folder, keep)
+                stamp: Stamp | None = None
                 if data is None:
                     _take_away(folder, place.name, expected)
                 elif expected is None:
-                    _put_new(folder, place.name, data)
+                    stamp = _put_new(folder, place.name, data)
                 else:
-                    _put_over(folder, place.name, data, expected)
+                    stamp = _put_over(folder, place.name, data, expected)
                 with contextlib.suppress(OSError):  # some file systems cannot sync a folder
                     os.fsync(folder)
+                return stamp
         except FileNotFoundError as error:
             raise Moved(None) from error
         except OSError as error:
@@ -179,14 +179,15 @@ class DocumentFolder:
 def put_away_leftovers(folder: int, keep: Callable[[bytes], object]) -> None:
     """Keep and remove what a killed process left in a folder; only the lock's holder may."""
     for name in os.listdir(folder):
-        if name.startswith(_TEMPORARY):
+        if _LEFTOVER.fullmatch(name):
             with contextlib.suppress(OSError):
-                keep(_content(folder, name) or b"")
-                os.unlink(name, dir_fd=folder)
+                if os.stat(name, dir_fd=folder, follow_symlinks=False).st_size <= MOST_READ:
+                    keep(_content(folder, name) or b"")
+                    os.unlink(name, dir_fd=folder)
 
 
-def _put_new(folder: int, name: str, data: bytes) -> None:
-    temporary = _write_beside(folder, data, 0o600)
+def _put_new(folder: int, name: str, data: bytes) -> Stamp:
+    temporary, stamp = _write_beside(folder, data, 0o600)
     try:
         os.link(temporary, name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
     except FileExistsError as error:
@@ -201,17 +202,18 @@ def _put_new(folder: int, name: str, data: bytes) -> None:
     finally:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(temporary, dir_fd=folder)
+    return stamp
 
 
-def _put_over(folder: int, name: str, data: bytes, expected: str) -> None:
+def _put_over(folder: int, name: str, data: bytes, expected: str) -> Stamp:
     old = os.stat(name, dir_fd=folder, follow_symlinks=False)
     current = _content(folder, name)
     if digest_of(current) != expected:
         raise Moved(current)
     if old.st_nlink > 1:
-        _write_in_place(folder, name, data)
-        return
-    temporary = _write_beside(folder, data, stat.S_IMODE(old.st_mode), (old.st_uid, old.st_gid))
+        return _write_in_place(folder, name, data)
+    owner = old.st_uid, old.st_gid
+    temporary, stamp = _write_beside(folder, data, stat.S_IMODE(old.st_mode), owner)
     try:
         wanted, displaced = data, None
         while exchange(folder, temporary, name):
@@ -228,6 +230,7 @@ def _put_over(folder: int, name: str, data: bytes, expected: str) -> None:
     finally:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(temporary, dir_fd=folder)
+    return stamp
 
 
 def _take_away(folder: int, name: str, expected: str | None) -> None:
@@ -245,7 +248,9 @@ def _take_away(folder: int, name: str, expected: str | None) -> None:
     os.unlink(temporary, dir_fd=folder)
 
 
-def _write_beside(folder: int, data: bytes, mode: int, owner: tuple[int, int] | None = None) -> str:
+def _write_beside(
+    folder: int, data: bytes, mode: int, owner: tuple[int, int] | None = None
+) -> tuple[str, Stamp]:
     temporary = _TEMPORARY + secrets.token_hex(8)
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     descriptor = os.open(temporary, flags, 0o600, dir_fd=folder)
@@ -258,14 +263,20 @@ def _write_beside(folder: int, data: bytes, mode: int, owner: tuple[int, int] | 
                     os.fchown(descriptor, *owner)
             os.fchmod(descriptor, mode)
             os.fsync(descriptor)
+            stamp = _stamp_of(descriptor)
     except BaseException:  # also a cancellation: no temporary file may stay; raised again below
         with contextlib.suppress(OSError):
             os.unlink(temporary, dir_fd=folder)
         raise
-    return temporary
+    return temporary, stamp
 
 
-def _write_in_place(folder: int, name: str, data: bytes) -> None:
+def _stamp_of(descriptor: int) -> Stamp:
+    state = os.fstat(descriptor)
+    return state.st_mtime_ns, state.st_size
+
+
+def _write_in_place(folder: int, name: str, data: bytes) -> Stamp:
     """For a file with several names (hard links), which a new file would part."""
     flags = os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC
     descriptor = os.open(name, flags, dir_fd=folder)
@@ -274,6 +285,7 @@ def _write_in_place(folder: int, name: str, data: bytes) -> None:
         file.truncate()
         file.flush()
         os.fsync(descriptor)
+        return _stamp_of(descriptor)
 
 
 def _content(folder: int, name: str) -> bytes | None:

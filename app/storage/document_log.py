@@ -127,7 +127,13 @@ class DocumentLog:
 
     def settle(self) -> None:
         """Nothing is under way any more."""
-        self._pending.unlink(missing_ok=True)
+        try:
+            self._pending.unlink(missing_ok=True)
+        except OSError as error:
+            raise StorageError(
+                f"{self._pending} cannot be removed: {error.strerror or error}.",
+                todo="Remove it yourself; it holds nothing that is not in the history too.",
+            ) from error
 
     # Texts
 

@@ -16,7 +16,7 @@ from app.storage.document_scan import FolderScan
 from app.storage.documents import Author, Change, Listing, Moved
 from app.storage.file_lock import locked
 from app.storage.names import checked_name
-from app.storage.reading import Read, read_head
+from app.storage.reading import LAST_SECOND, Read, read_head
 
 OTHER = Author("other", why="seen afterwards")
 
@@ -60,12 +60,12 @@ class LocalDocuments:
                 self._log.keep(current)
             self._log.announce(change)
             try:
-                self._files.put(name, data, expected, self._log.keep)
+                stamp = self._files.put(name, data, expected, self._log.keep)
             except (Moved, StorageError):
                 self._log.settle()
                 raise
             with contextlib.suppress(StorageError):  # the text is written; `pending` tells the next
-                self._log.append(change, self._files.stamp(name))
+                self._log.append(change, stamp)
                 self._log.settle()
         return change
 
@@ -113,8 +113,10 @@ class LocalDocuments:
         change = self._log.announced()
         if change is not None:
             with contextlib.suppress(StorageError):
-                if digest_of(self._files.read(change.name)) == change.after:
-                    self._log.append(change, self._files.stamp(change.name))
+                found = self._files.read_with_stamp(change.name)
+                data, stamp = (None, None) if found is None else found
+                if digest_of(data) == change.after:
+                    self._log.append(change, stamp)
         self._log.settle()
 
     def _notice(self, name: str) -> bool:
@@ -142,7 +144,10 @@ class LocalDocuments:
         data: bytes | None,
         stamp: Stamp | None = None,
     ) -> Change:
-        moment = self._clock.now() if stamp is None else datetime.fromtimestamp(stamp[0] / 1e9, UTC)
+        moment = self._clock.now()
+        if stamp is not None:
+            seconds = min(max(stamp[0] / 1e9, 0.0), LAST_SECOND)
+            moment = datetime.fromtimestamp(seconds, UTC)
         return Change(
             uuid4().hex[:12],
             timestamp(moment),

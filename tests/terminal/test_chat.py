@@ -262,3 +262,10 @@ def test_the_built_in_model_answers(place: Place) -> None:
     if "completed" not in terminal.text:
         pytest.skip("the weights of the built-in model are not here")
     assert place.fault() is None
+
+
+def test_an_editor_that_fails_leaves_the_app_as_it_was(place: Place) -> None:
+    terminal = place.start("--model", "rehearsal", more={"EDITOR": "false"})
+    terminal.send("a draft").until("a draft").send("\x07").until("The editor ended with status 1")
+    terminal.send(" goes on").until("a draft goes on").send("\x03").settled(0.2)
+    assert terminal.quit() == 0

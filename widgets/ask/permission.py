@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar, cast
 
 from textual.content import Content
@@ -42,24 +43,19 @@ class PermissionBox(ChoiceBox):
         )
         wants = self.WANTS.get(request.tool, "wants to be used")
         title = f"{plain_line(request.tool)} {wants}"
-        body = [*_subject(request), Content.styled(plain(request.reason), "$r-muted")]
+        body = [*subject(request), Content.styled(plain(request.reason), "$r-muted")]
         super().__init__(title, body, choices, id="permission")
 
 
-def _subject(request: PermissionRequest) -> list[Content]:
+def subject(request: PermissionRequest) -> list[Content]:
+    """What a call is about and what it will do, line by line."""
     arguments = request.arguments
     if request.tool == "Bash":
         return [Content.styled(_shown(str(arguments.get("command", ""))), "bold")]
     path = str(arguments.get("file_path") or arguments.get("path") or request.title)
     parts = [Content.styled(plain(path), "bold")]
     if request.tool == "memory":
-        parts = [Content.styled(plain(request.title), "bold")]
-        text = str(arguments.get("file_text") or arguments.get("insert_text") or "")
-        parts.append(
-            _replacement(
-                str(arguments.get("old_str", "")), text or str(arguments.get("new_str", ""))
-            )
-        )
+        parts = [Content.styled(plain(request.title), "bold"), _memory_change(arguments)]
     elif request.tool == "Edit":
         old, new = str(arguments.get("old_string", "")), str(arguments.get("new_string", ""))
         parts.append(_replacement(old, new))
@@ -71,6 +67,22 @@ def _subject(request: PermissionRequest) -> list[Content]:
     elif len(arguments) > 1 or not parts[0].plain:
         parts.append(Content("\n".join(_argument(k, v) for k, v in arguments.items())))
     return parts
+
+
+def _memory_change(arguments: Mapping[str, Any]) -> Content:
+    """What the command will do, whatever else stands in the call."""
+    match arguments.get("command"):
+        case "create":
+            old, new = "", "file_text"
+        case "insert":
+            old, new = "", "insert_text"
+        case "str_replace":
+            old, new = "old_str", "new_str"
+        case "rename":
+            return Content(f"to {plain_line(str(arguments.get('new_path', '')))}")
+        case _:
+            return Content("")
+    return _replacement(str(arguments.get(old, "")), str(arguments.get(new, "")))
 
 
 def _argument(key: str, value: Any) -> str:

@@ -215,9 +215,13 @@ class ChatCommands(Screen[None]):
             self.controller.notice(words, "warning")
             return None
         editing = self.controller.writing.editing(text)
-        try:
-            with self.app.suspend():
-                return editing.run()
-        except ReverieError as error:
-            self.controller.notice(str(error), "warning")
-            return None
+        failure: ReverieError | None = None
+        edited: str | None = None
+        with self.app.suspend():  # an error that left it would leave the terminal suspended
+            try:
+                edited = editing.run()
+            except ReverieError as error:
+                failure = error
+        if failure is not None:
+            self.controller.notice(str(failure), "warning")
+        return edited

@@ -40,7 +40,7 @@ _STRING: Final = {"type": "string"}
 
 def path_of(arguments: ToolInput) -> str:
     """The path that a call is about, as the model wrote it; empty where there is none."""
-    value = arguments.get("path", arguments.get("old_path"))
+    value = arguments.get("old_path" if arguments.get("command") == "rename" else "path")
     return value if isinstance(value, str) else ""
 
 

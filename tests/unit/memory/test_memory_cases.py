@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import shutil
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +18,8 @@ from hypothesis import strategies as st
 from app.clock import SystemClock
 from app.errors import ReverieError, StorageError
 from app.memory.documents import Documents
+from app.memory.merge import merge
+from app.memory_look import versions_of
 from app.storage.documents import Author
 from app.storage.local_documents import LocalDocuments
 from app.storage.names import checked_name
@@ -267,8 +270,78 @@ def test_what_was_deleted_meanwhile_does_not_come_back(tmp_path: Path) -> None:
 def test_what_a_killed_process_left_is_kept_before_it_is_removed(tmp_path: Path) -> None:
     documents = Documents(on_disk(tmp_path / "mem"))
     documents.update("a.md", lambda _text: "x", MODEL)
-    (tmp_path / "mem" / ".reverie-left").write_bytes(b"the only copy")
+    (tmp_path / "mem" / ".reverie-0123456789abcdef").write_bytes(b"the only copy")
     documents.update("a.md", lambda _text: "y", MODEL)
     assert [path.name for path in (tmp_path / "mem").iterdir()] == ["a.md"]
     digest = hashlib.sha256(b"the only copy").hexdigest()
     assert documents.store.text_of(digest) == b"the only copy"
+
+
+def test_a_persons_own_hidden_file_is_no_leftover(tmp_path: Path) -> None:
+    documents = Documents(on_disk(tmp_path / "mem"))
+    documents.update("a.md", lambda _text: "x", MODEL)
+    own = tmp_path / "mem" / ".reverie-mine.md"
+    own.write_bytes(b"mine")
+    documents.update("a.md", lambda _text: "y", MODEL)
+    assert own.read_bytes() == b"mine"
+
+
+def test_a_write_in_the_very_moment_after_ours_is_seen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    documents = documents_in(tmp_path / "mem")
+    file = tmp_path / "mem" / "a.md"
+    documents.update("a.md", lambda _text: "one\n", MODEL)
+    with monkeypatch.context() as patch:
+
+        def also_written(descriptor: int) -> None:
+            if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+                file.write_text("one\ntheirs\n")
+
+        patch.setattr(os, "fsync", also_written)
+        documents.update("a.md", lambda text: f"{text}ours\n", MODEL)
+    documents.settle()
+    assert file.read_text() == "one\ntheirs\nours\n"
+    assert "other" in {change.author.who for change in documents.history("a.md")}
+
+
+def test_a_copy_from_before_stays_as_it_was_put_there(tmp_path: Path) -> None:
+    documents = documents_in(tmp_path / "mem")
+    file = tmp_path / "mem" / "a.md"
+    documents.update("a.md", lambda _text: "one\n", MODEL)
+    documents.update("a.md", lambda text: f"{text}two\nsecret\n", MODEL)
+    file.write_text("one\nfrom the copy\n")
+    os.utime(file, (1_700_000_000, 1_700_000_000))
+    assert documents.settle() == []
+    assert file.read_text() == "one\nfrom the copy\n"
+
+
+def test_a_time_after_the_last_year_stops_nothing(tmp_path: Path) -> None:
+    documents = documents_in(tmp_path / "mem")
+    file = tmp_path / "mem" / "a.md"
+    documents.update("a.md", lambda _text: "one\n", MODEL)
+    file.write_text("two\n")
+    try:
+        os.utime(file, (400_000_000_000, 400_000_000_000))
+    except OSError:
+        pytest.skip("this file system has no such times")
+    documents.settle()
+    assert [change.author.who for change in documents.history("a.md")] == ["other", "assistant"]
+
+
+def test_a_damaged_version_hides_no_other_one(tmp_path: Path) -> None:
+    documents = documents_in(tmp_path / "mem")
+    for text in ("one\n", "one\ntwo\n", "one\ntwo\nthree\n"):
+        documents.update("a.md", lambda _text, text=text: text, MODEL)
+    digest = hashlib.sha256(b"one\n").hexdigest()
+    (tmp_path / "history" / "texts" / digest[:2] / digest).write_bytes(b"?")
+    shown = [(each.added, each.why) for each in versions_of(documents, "a.md")]
+    assert shown == [(1, ""), (0, "its kept text is damaged"), (0, "its kept text is damaged")]
+
+
+def test_thousands_of_blank_lines_are_merged_in_no_time() -> None:
+    base = "\n".join(f"item {n}\n" for n in range(5_000))
+    mine, theirs = f"mine\n{base}\nmine too", f"theirs\n{base}\ntheirs too"
+    merged = merge(base, mine, theirs)
+    assert merged.conflicts == 2
+    assert merged.text.count("item ") == 5_000
