@@ -114,10 +114,16 @@ class MemoryDesk:
             if done.status == "written":
                 return Page(page.name, text, done.version or NEW)
             if done.status == "conflict":
-                return Clash(self._documents.read(page.name))
+                return self._clash(page.name, done.current_version or NEW)
             raise StorageError(done.reason)
 
         return await self._changed(write)
+
+    def _clash(self, name: str, version: str) -> Clash:
+        try:
+            return Clash(self._documents.read(name))
+        except StorageError as error:
+            return Clash(Page(name, "", version), str(error))
 
     async def merge(self, page: Page, text: str, theirs: Page) -> Merged:
         """What both sides made of the text of `page`."""

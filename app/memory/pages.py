@@ -22,6 +22,8 @@ class Clash(Struct, frozen=True):
 
     theirs: Page
     """As it is now; an empty text with the version `new` when it was deleted."""
+    trouble: str = ""
+    """Why what is there cannot be shown; then `theirs` has its version and no text."""
 
 
 class Merged(Struct, frozen=True):

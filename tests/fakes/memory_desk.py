@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -27,7 +27,9 @@ def version_of(text: str) -> str:
 
 
 class FakeMemoryDesk:
-    """The screen's desk; `refuses` makes every write fail with its sentence."""
+    """The screen's desk; `refuses` makes every write fail with its sentence, `unreadable` names
+    documents that cannot be read, and `slow` is waited for before a merge.
+    """
 
     def __init__(
         self,
@@ -43,6 +45,8 @@ class FakeMemoryDesk:
         self.texts = dict(texts or {})
         self.trashed: list[str] = []
         self.refuses = ""
+        self.unreadable: set[str] = set()
+        self.slow: Callable[[], Awaitable[None]] | None = None
         self.asked: list[str] = []
         self.aside: list[tuple[str, str]] = []
         self.changes: dict[str, list[tuple[PastVersion, str]]] = {}
@@ -111,7 +115,7 @@ class FakeMemoryDesk:
     def _document(self, name: str) -> MemoryDocument:
         text = self.texts.get(name, "")
         age = self._ages.get(name, 3_600.0)
-        made = len(self.changes.get(name, ()))
+        made = sum(past.what != "set_aside" for past, _ in self.changes.get(name, ()))
         return MemoryDocument(
             name,
             len(text.encode("utf-8", "surrogatepass")),
@@ -135,6 +139,8 @@ class FakeMemoryDesk:
 
     async def read(self, name: str) -> Page:
         self.asked.append(name)
+        if name in self.unreadable:
+            raise ReverieError(f"{name} cannot be used: it holds NULs, so it is no text.")
         if name not in self.texts:
             raise ReverieError(f"There is no document {name}.")
         text = self.texts[name]
@@ -145,16 +151,22 @@ class FakeMemoryDesk:
         now = self.texts.get(page.name)
         version = "new" if now is None else version_of(now)
         if version != page.version:
+            if page.name in self.unreadable:
+                return Clash(Page(page.name, "", version), f"{page.name} holds NULs.")
             return Clash(Page(page.name, now or "", version))
+        self.unreadable.discard(page.name)
         self.write_as("you", page.name, text)
         return Page(page.name, text, version_of(text))
 
     async def merge(self, page: Page, text: str, theirs: Page) -> Merged:
+        if self.slow is not None:
+            await self.slow()
         return merge(page.text, text, theirs.text)
 
     async def set_aside(self, name: str, text: str) -> None:
         self._check()
         self.aside.append((name, text))
+        self._note(name, self.texts.get(name, ""), text, "you", "set_aside")
 
     async def create(self, name: str) -> Page:
         if ".." in name or name in self.texts:
@@ -167,8 +179,16 @@ class FakeMemoryDesk:
             raise ReverieError(f"There is a document {new} already.")
         self.texts[new] = self.texts.pop(name)
         self.changes[new] = self.changes.pop(name, [])
+        self._relink(f"]({name})", f"]({new})")
         self._seen()
         return new
+
+    def _relink(self, old: str, new: str) -> None:
+        """Change the entry as the real desk does when a document is renamed."""
+        before = self.texts.get(ENTRY, "")
+        if old in before:
+            self._note(ENTRY, before, before.replace(old, new), "you", "changed")
+            self.texts[ENTRY] = before.replace(old, new)
 
     async def trash(self, name: str) -> None:
         self._check()
@@ -184,12 +204,10 @@ class FakeMemoryDesk:
         return Page(name, text, version_of(text))
 
     async def history(self, name: str) -> list[PastVersion]:
-        found = self.changes.get(name, [])
-        current = name in self.texts
-        return [
-            msgspec.structs.replace(past, is_current=current and place == 0)
-            for place, (past, _) in enumerate(found)
-        ]
+        found = [past for past, _ in self.changes.get(name, [])]
+        written = (past.id for past in found if past.what != "set_aside")
+        current = next(written, "") if name in self.texts else ""
+        return [msgspec.structs.replace(past, is_current=past.id == current) for past in found]
 
     async def diff(self, name: str, change_id: str) -> list[dict[str, Any]]:
         found = self.changes[name]
@@ -198,7 +216,12 @@ class FakeMemoryDesk:
         return structured_patch(old, found[place][1])
 
     async def past_text(self, name: str, change_id: str) -> str:
-        return next(text for past, text in self.changes[name] if past.id == change_id)
+        found = self.changes[name]
+        place = next(i for i, (past, _) in enumerate(found) if past.id == change_id)
+        if found[place][0].is_deletion:  # what it held before
+            older = found[place + 1 :]
+            return next((text for past, text in older if past.what != "set_aside"), "")
+        return found[place][1]
 
     async def search(self, query: str) -> list[Found]:
         self.asked.append(f"/{query}")

@@ -15,8 +15,6 @@ from widgets.screens.dialogs.help import HelpScreen
 from widgets.screens.dialogs.memory_check import CheckScreen
 from widgets.screens.memory import MemoryScreen
 
-BASE = "one\ntwo\nthree\nfour\nfive\n"
-
 
 async def test_f4_opens_the_memory_and_esc_leaves_it(tmp_path: Path) -> None:
     async with window(tmp_path) as seen:
@@ -150,263 +148,6 @@ async def test_a_text_that_can_be_kept_nowhere_is_not_left(tmp_path: Path) -> No
         shown.desk.refuses = ""
 
 
-async def test_a_clean_document_follows_the_disk(tmp_path: Path) -> None:
-    async with memories(tmp_path, {"MEMORY.md": BASE}) as shown:
-        await shown.press("enter", "down", "down", "right")
-        shown.desk.write_as("assistant", "MEMORY.md", BASE + "six\n")
-        await shown.settle()
-        assert shown.editor.text == BASE + "six\n" and shown.editor.cursor_location == (2, 1)
-        assert not shown.buffer.is_dirty and "6 / 200" in shown.said("head")
-
-
-async def clash(shown, mine: str = "x", theirs: str = "one\ntwo\nthree\nfour\nFIVE\n") -> None:
-    await shown.press("enter", *mine)
-    shown.desk.write_as("assistant", "MEMORY.md", theirs)
-    await shown.settle()
-    assert shown.mode == "choice"
-    assert "was changed by another program while you wrote" in shown.said("asked")
-    row = str(shown.screen.query_one("ChoiceRow").render())
-    assert "1 Keep mine" in row and "2 Take theirs" in row and "3 merge" in row
-
-
-async def test_mine_is_written_over_theirs(tmp_path: Path) -> None:
-    async with memories(tmp_path, {"MEMORY.md": BASE}) as shown:
-        await clash(shown)
-        await shown.press("1")
-        assert shown.desk.texts["MEMORY.md"] == "x" + BASE and not shown.buffer.is_dirty
-        assert len(shown.desk.changes["MEMORY.md"]) == 3
-
-
-async def test_theirs_is_taken_and_mine_kept(tmp_path: Path) -> None:
-    async with memories(tmp_path, {"MEMORY.md": BASE}) as shown:
-        await clash(shown)
-        await shown.press("2")
-        assert shown.editor.text == "one\ntwo\nthree\nfour\nFIVE\n"
-        assert shown.desk.aside == [("MEMORY.md", "x" + BASE)] and not shown.buffer.is_dirty
-
-
-async def test_both_are_merged_and_nothing_is_written_before_it_is_saved(tmp_path: Path) -> None:
-    async with memories(tmp_path, {"MEMORY.md": BASE}) as shown:
-        await clash(shown)
-        await shown.press("3")
-        both = "xone\ntwo\nthree\nfour\nFIVE\n"
-        assert shown.editor.text == both and shown.buffer.is_dirty
-        assert shown.desk.texts["MEMORY.md"] == "one\ntwo\nthree\nfour\nFIVE\n"
-        await shown.press("ctrl+s")
-        assert shown.desk.texts["MEMORY.md"] == both
-        await shown.press("ctrl+z")
-        assert shown.editor.text == "x" + BASE
-
-
-async def test_a_merge_with_conflicts_says_so(tmp_path: Path) -> None:
-    async with memories(tmp_path, {"MEMORY.md": BASE}) as shown:
-        await clash(shown, theirs="ONE\ntwo\nthree\nfour\nfive\n")
-        await shown.press("3")
-        text = shown.editor.text
-        assert text.startswith("<<<<<<< mine\nxone\n=======\nONE\n>>>>>>> theirs\ntwo\n")
-        assert "in 1 place:" in shown.notices()
-
-
-async def test_a_conflict_that_is_put_off_comes_again_when_saving(tmp_path: Path) -> None:
-    async with memories(tmp_path, {"MEMORY.md": BASE}) as shown:
-        await clash(shown)
-        await shown.press("escape", *"yz")
-        assert shown.editor.text == "xyz" + BASE and "conflict" in shown.lines()[0]
-        await shown.press("ctrl+s")
-        assert shown.mode == "choice"
-        await shown.press("1")
-        assert shown.desk.texts["MEMORY.md"] == "xyz" + BASE
-
-
-async def test_a_conflict_that_only_saving_finds_is_asked_about(tmp_path: Path) -> None:
-    async with memories(tmp_path, {"MEMORY.md": BASE}) as shown:
-        await shown.press("enter", "x")
-        shown.desk.texts["MEMORY.md"] = "theirs\n"
-        await shown.burst("ctrl+s", "2")
-        assert shown.editor.text == "theirs\n" and shown.desk.aside == [("MEMORY.md", "x" + BASE)]
-
-
-async def test_the_question_waits_until_the_typing_pauses(tmp_path: Path) -> None:
-    async with memories(tmp_path, {"MEMORY.md": BASE}) as shown:
-        await shown.press("enter", "x")
-        app, clock = shown.seen.app, shown.seen.clock
-        sleep = clock.sleep
-
-        async def typing(seconds: float) -> None:
-            if len(shown.editor.text) < len(BASE) + 4:
-                app.post_message(events.Key("1", "1"))
-                await shown.seen.pilot.pause()
-            await sleep(seconds)
-
-        clock.sleep = typing
-        shown.desk.write_as("other", "MEMORY.md", "theirs\n")
-        await shown.settle()
-        assert shown.editor.text.startswith("x111") and shown.mode == "choice"
-
-
-async def test_a_document_that_is_deleted_stays_open_and_is_written_anew(tmp_path: Path) -> None:
-    async with memories(tmp_path, {"MEMORY.md": BASE}) as shown:
-        await shown.press("enter")
-        shown.desk.delete_as_other("MEMORY.md")
-        await shown.settle()
-        assert "was deleted by another program" in shown.notices()
-        assert shown.editor.text == BASE and shown.buffer.is_dirty
-        assert "not on disk" in shown.lines()[0]
-        await shown.press("ctrl+s")
-        assert shown.desk.texts["MEMORY.md"] == BASE and not shown.buffer.is_dirty
-
-
-async def test_a_document_that_is_deleted_and_made_again_is_followed(tmp_path: Path) -> None:
-    async with memories(tmp_path, {"MEMORY.md": BASE}) as shown:
-        await shown.press("enter")
-        shown.desk.delete_as_other("MEMORY.md")
-        await shown.settle()
-        shown.desk.write_as("other", "MEMORY.md", "again\n")
-        await shown.settle()
-        assert shown.editor.text == "again\n" and not shown.buffer.is_dirty
-
-
-async def test_a_new_document_gets_a_name_and_is_written_by_saving(tmp_path: Path) -> None:
-    async with memories(tmp_path) as shown:
-        await shown.press("n", *"notes", "enter")
-        assert shown.mode == "edit" and "notes.md" not in shown.desk.texts
-        assert any("notes.md" in line and "not on disk" in line for line in shown.listed())
-        await shown.press(*"hello", "ctrl+s")
-        assert shown.desk.texts["notes.md"] == "hello"
-        await shown.press("escape", "escape")
-        assert shown.closed == 1
-
-
-async def test_a_name_that_is_refused_stays_to_be_mended(tmp_path: Path) -> None:
-    async with memories(tmp_path) as shown:
-        await shown.press("n", *"../x", "enter")
-        assert "cannot be a document's name" in shown.notices()
-        assert shown.mode == "name" and shown.screen.line.value == "../x"
-        await shown.press("escape")
-        assert shown.mode == "list"
-
-
-async def test_an_empty_folder_teaches_the_next_key(tmp_path: Path) -> None:
-    async with memories(tmp_path, {}) as shown:
-        assert "Nothing is remembered yet." in shown.listed()[0]
-        assert "n New" in "\n".join(shown.listed())
-        keys = ("enter", "h", "m", "delete", "u", "down", "G", "ctrl+s", "ctrl+e", "tab", "p", "p")
-        await shown.press(*keys)
-        assert shown.mode == "list"
-        await shown.press("n", "enter", *"# Shop", "ctrl+s")
-        assert shown.desk.texts == {"MEMORY.md": "# Shop"}
-
-
-async def test_a_document_is_renamed_with_its_unsaved_text(tmp_path: Path) -> None:
-    async with memories(tmp_path) as shown:
-        await shown.press(
-            "G", "enter", "x", "escape", "m", "end", *["backspace"] * 3, *"2", "enter"
-        )
-        assert "testing2.md" in shown.desk.texts and "testing.md" not in shown.desk.texts
-        assert "deleted" not in shown.notices()
-        assert shown.listed()[-1].startswith("›●  testing2.md")
-        await shown.press("ctrl+s")
-        assert shown.desk.texts["testing2.md"] == "x" + SHOP["testing.md"]
-
-
-async def test_the_trash_asks_once_and_gives_back(tmp_path: Path) -> None:
-    async with memories(tmp_path) as shown:
-        await shown.press("G", "delete")
-        row = str(shown.screen.query_one("ChoiceRow").render())
-        assert "1 Move to trash" in row and "2 Keep" in row
-        await shown.press("2")
-        assert "testing.md" in shown.desk.texts
-        await shown.press("enter", "x", "escape", "delete", "1")
-        assert "testing.md" not in shown.desk.texts
-        assert shown.desk.aside == [("testing.md", "x" + SHOP["testing.md"])]
-        assert "trash" in shown.listed()[-2] and "testing.md" in shown.listed()[-1]
-        await shown.press("G")
-        assert "u Restore from trash" in shown.said("foot")
-        await shown.press("u")
-        assert shown.desk.texts["testing.md"] == SHOP["testing.md"]
-        assert "testing.md is back" in shown.notices()
-
-
-async def test_search_shows_hits_as_one_types_and_goes_to_the_line(tmp_path: Path) -> None:
-    async with memories(tmp_path) as shown:
-        await shown.press("slash", *"sleep")
-        assert [line.split()[:2] for line in shown.lines("hits") if line] == [["›", "testing.md:4"]]
-        await shown.press("enter")
-        assert shown.mode == "edit" and shown.buffer.name == "testing.md"
-        assert shown.editor.cursor_location == (3, 0)
-        await shown.press("escape", "slash", *"zebra")
-        assert "No document holds “zebra”" in "\n".join(shown.lines("hits"))
-        await shown.press("escape")
-        assert shown.mode == "list"
-
-
-async def test_a_search_that_is_typed_and_taken_at_once_counts_as_typed(tmp_path: Path) -> None:
-    async with memories(tmp_path) as shown:
-        await shown.burst("slash", *"clock", "down", "enter")
-        assert shown.buffer.name == "testing.md" and shown.editor.cursor_location == (2, 0)
-        assert "/clock" in shown.desk.asked
-
-
-async def test_words_are_found_and_replaced(tmp_path: Path) -> None:
-    text = "Cat cat\ndog cat\ncatalogue Cat\n"
-    async with memories(tmp_path, {"MEMORY.md": text}) as shown:
-        await shown.press("enter", "ctrl+f", *"cat")
-        assert "find (1 of 5)" in shown.said("said")
-        await shown.press("enter", "down")
-        assert "find (3 of 5)" in shown.said("said")
-        await shown.press("up", "ctrl+r", *"cow")
-        assert "replace “cat” with (2 of 5)" in shown.said("said")
-        await shown.press("enter")
-        assert shown.editor.text == "Cat cow\ndog cat\ncatalogue Cat\n"
-        await shown.press("ctrl+a")
-        assert shown.editor.text == "cow cow\ndog cow\ncowalogue cow\n"
-        assert "4 replaced" in shown.notices() and shown.mode == "edit"
-        await shown.press("ctrl+z")
-        assert shown.editor.text == "Cat cow\ndog cat\ncatalogue Cat\n"
-
-
-async def test_capitals_make_the_case_count(tmp_path: Path) -> None:
-    async with memories(tmp_path, {"MEMORY.md": "Cat cat CAT\n"}) as shown:
-        await shown.burst("enter", "ctrl+f", *"Cat", "enter", "escape", "x")
-        assert shown.editor.text == "x cat CAT\n"
-        await shown.press("ctrl+f", *"zebra", "enter")
-        assert "find (none)" in shown.said("said")
-
-
-async def test_the_history_shows_changes_and_restores(tmp_path: Path) -> None:
-    async with memories(tmp_path, {"MEMORY.md": "one\n"}) as shown:
-        shown.desk.write_as("assistant", "MEMORY.md", "one\ntwo\n", "asked to note it")
-        shown.desk.write_as("dream", "MEMORY.md", "two\n")
-        await shown.settle()
-        await shown.press("h")
-        newest, middle, oldest = [line for line in shown.lines("versions") if line]
-        assert "dream" in newest and "−1" in newest and "now" in newest
-        assert "assistant" in middle and "+1" in middle
-        await shown.press("down")
-        assert "asked to note it" in shown.drawn("diff")
-        await shown.press("up")
-        assert "you" in oldest
-        assert "− one" in shown.drawn("diff") and "What this change did" in shown.drawn("diff")
-        await shown.press("G", "d")
-        assert "From this version to now" in shown.drawn("diff")
-        assert "− one" in shown.drawn("diff") and "+ two" in shown.drawn("diff")
-        await shown.press("R")
-        assert shown.desk.texts["MEMORY.md"] == "one\n"
-        assert len([line for line in shown.lines("versions") if line]) == 4
-        await shown.press("escape")
-        assert shown.mode == "list"
-
-
-async def test_restoring_under_an_unsaved_text_asks(tmp_path: Path) -> None:
-    async with memories(tmp_path, {"MEMORY.md": "one\n"}) as shown:
-        shown.desk.write_as("dream", "MEMORY.md", "two\n")
-        await shown.settle()
-        await shown.press("enter", "x", "escape", "h", "G", "R")
-        assert shown.editor.text == "xtwo\n" and shown.mode == "choice"
-        await shown.press("2")
-        assert shown.editor.text == "one\n" and shown.desk.aside == [("MEMORY.md", "xtwo\n")]
-
-
 async def test_the_health_check_leads_to_the_place(tmp_path: Path) -> None:
     async with memories(tmp_path) as shown:
         rows = [("12 lines are loaded", "", 0), ("a dead link to [gone.md]", "testing.md", 4)]
@@ -435,7 +176,7 @@ async def test_the_own_editor_gets_the_text_and_gives_it_back(
 
     async def edit(_self: ChatScreen, text: str) -> str | None:
         given.append(text)
-        return text.removesuffix("\n").replace("Testing", "Tests\x1b[2J")
+        return text.replace("Testing", "Tests\x1b[2J")
 
     monkeypatch.setattr(ChatScreen, "edit_in_editor", edit)
     async with memories(tmp_path) as shown:
@@ -501,7 +242,14 @@ async def test_help_names_the_keys_of_every_mode(tmp_path: Path) -> None:
         screen = shown.seen.app.screen
         assert isinstance(screen, HelpScreen)
         text = str(screen._text())
-        for words in ("In the editor", "ctrl+s", "Replace all", "Diff against now", "Undo"):
+        for words in (
+            "In the editor",
+            "ctrl+s",
+            "ctrl+end",
+            "Replace all",
+            "Diff against now",
+            "Undo",
+        ):
             assert words in text
 
 
@@ -551,3 +299,41 @@ async def test_x_on_a_note_of_the_model_strikes_it(tmp_path: Path) -> None:
         )
         assert "Struck from memory: fact.md" in seen.shown()
         assert not (folder / "fact.md").exists()
+
+
+async def test_a_click_in_the_text_goes_to_it(tmp_path: Path) -> None:
+    async with memories(tmp_path) as shown:
+        await shown.press("enter", "escape")
+        await shown.click(shown.editor, (3, 2))
+        assert shown.mode == "edit" and shown.editor.cursor_location == (2, 2)
+        await shown.press("g")
+        assert shown.editor.text.split("\n")[2].startswith("- g[Testing]")
+        await shown.press("ctrl+f", *"dep")
+        await shown.click(shown.editor, (1, 0))
+        await shown.press("h")
+        assert shown.mode == "edit" and shown.editor.text.startswith("h# Shop")
+
+
+async def test_a_click_on_the_list_leaves_the_text(tmp_path: Path) -> None:
+    async with memories(tmp_path) as shown:
+        await shown.press("enter")
+        await shown.click(shown.screen.list, (6, 3))
+        assert shown.mode == "list" and shown.listed()[3].startswith("›")
+        await shown.press("k", "enter", "x")
+        assert shown.buffer.name == "deploy/steps.md" and shown.editor.text.startswith("x# Dep")
+
+
+async def test_a_click_answers_no_question(tmp_path: Path) -> None:
+    async with memories(tmp_path) as shown:
+        await shown.press("enter", "x", "ctrl+q")
+        await shown.click(shown.editor, (3, 2))
+        await shown.click(shown.screen.list, (6, 3))
+        assert shown.mode == "choice"
+        await shown.press("3", "y")
+        assert "y" in shown.editor.text and shown.mode == "edit"
+
+
+async def test_what_is_left_out_of_the_entry_is_said_at_80_columns(tmp_path: Path) -> None:
+    async with memories(tmp_path, {"MEMORY.md": "a line\n" * 240}, size=(80, 24)) as shown:
+        assert "240 / 200 lines" in shown.said("head")
+        assert "left out from line 201 on" in shown.said("head")

@@ -10,6 +10,8 @@ from app.plain_text import plain_line
 from widgets.tree.rows import cut_cells
 
 ENTRY = "MEMORY.md"
+LEAST_PROJECT = 8
+"""Cells of the project's name for which the entry's name gives way."""
 
 
 def left_out(text: str) -> str:
@@ -37,11 +39,14 @@ def _spaced(number: int) -> str:
 def head(project: str, gauge: str, cut: str, note: str, width: int, more: str) -> Content:
     """The first line; `cut` is said in the colour of a warning, `note` beside the project."""
     name = " memory  "
-    words = f"{ENTRY}   {gauge}"
-    for right in (f"{words}, {cut} " if cut else f"{words} ", f"{gauge} "):
+    both = f"{gauge}, {cut}" if cut else gauge
+    least = LEAST_PROJECT
+    for words in (f"{ENTRY}   {both}", both, gauge):
+        right = f"{words} "
         room = width - cell_len(name) - cell_len(right) - 2
-        if room >= 8:
+        if room >= least:
             break
+        least = 0 if cut else LEAST_PROJECT  # what is left out comes before the project
     right = cut_cells(right, max(width - cell_len(name), 0), more)
     said = cut_cells(plain_line(project), max(room, 0), more)
     beside = f"   {note}" if note and cell_len(said) + cell_len(note) + 3 <= room else ""

@@ -29,6 +29,10 @@ class Buffer:
     """What another one made of it while there was an unsaved text here."""
     is_gone: bool = False
     """Whether it was deleted by another one."""
+    trouble: str = ""
+    """Why what is on disk cannot be read; empty where it can."""
+    warning: str = ""
+    """The sentence that warns of it, or of the deletion, as long as it is true."""
     aside: str | None = None
     """The unsaved text that was put into the history last."""
     mark: bool = False
@@ -52,7 +56,7 @@ class Buffer:
     @property
     def is_dirty(self) -> bool:
         """Whether there is a text here that is not on disk."""
-        return self.has_changed or (self.is_gone and bool(self.editor.text))
+        return self.has_changed or (bool(self.is_gone or self.trouble) and bool(self.editor.text))
 
     @property
     def is_unwritten(self) -> bool:
@@ -66,11 +70,12 @@ class Buffer:
 
     def adopt(self, page: Page) -> None:
         """What is on disk is now this; the text in the editor stays."""
-        self.page, self.theirs, self.is_gone = page, None, False
+        self.page, self.theirs, self.is_gone, self.trouble = page, None, False, ""
 
     def rename(self, name: str) -> None:
         """The document has another name; what is on disk under it is still to be seen."""
         self.page, self.stamp = Page(name, self.page.text, self.page.version), None
+        self.aside = None
 
     def take_typed(self, text: str) -> None:
         """Put a text that was edited elsewhere into the editor, as one step."""

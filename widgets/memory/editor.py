@@ -51,6 +51,8 @@ class Editor(GraphemeArea):
         Binding("f1", "help", "Help", id="memory_edit.help"),
         Binding("ctrl+z,super+z,ctrl+underscore", "undo", "Undo", id="editor.undo"),
         Binding("ctrl+y,super+y", "redo", "Redo", id="editor.redo"),
+        Binding("ctrl+home", "go_to_end(-1)", "Beginning of the document", id="editor.first"),
+        Binding("ctrl+end", "go_to_end(1)", "End of the document", id="editor.last"),
     ]
 
     def __init__(self, ring: KeyRing, text: str) -> None:
@@ -177,7 +179,15 @@ class Editor(GraphemeArea):
         """None: it would look through the whole text at each step of the cursor."""
         return None
 
-    # Keys
+    # Keys and the mouse
+
+    async def on_mouse_down(self) -> None:
+        """A click in the text goes to the editor, as the key for it does."""
+        await self._ring.press("edit_clicked")
+
+    def action_go_to_end(self, step: int) -> None:
+        """To the beginning of the document, with 1 to its end."""
+        self.move_cursor(self.document.end if step > 0 else self.document.start)
 
     async def _on_key(self, event: events.Key) -> None:
         event.stop()

@@ -67,13 +67,15 @@ class KeyLine(Input):
         self._prefix = ""
         self.is_asking = False
 
-    def ask(self, prefix: str, text: str) -> None:
-        """Let the person type, `text` to begin with; the keys are those of an id's beginning."""
+    def ask(self, prefix: str, text: str, *, chosen: bool) -> None:
+        """Let the person type; the keys are those of an id's beginning. `text` stands there to
+        begin with, and gives way to what is typed where it is chosen.
+        """
         self._keys, self._prefix, self.is_asking = self, prefix, True
         self.value = text
         self.cursor_position = len(text)
-        if prefix in {"memory_find.", "memory_replace."}:
-            self.select_all()  # words of an earlier time give way to what is typed
+        if chosen:
+            self.select_all()
 
     def rest(self, keys: DOMNode, prefix: str) -> None:
         """Let no letter be typed: the keys are those of a node."""

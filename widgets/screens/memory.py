@@ -11,17 +11,15 @@ from textual.binding import Binding, BindingType
 from app.errors import ReverieError
 from app.plain_text import plain_line
 from widgets.ask.choices import Choice
-from widgets.memory.around import ENTRY
 from widgets.memory.key_line import key_rows
 from widgets.notices import NoticeRows
 from widgets.screens.chat_commands import ChatCommands
 from widgets.screens.dialogs.help import HelpScreen
 from widgets.screens.dialogs.memory_check import CheckScreen, Place
 from widgets.screens.memory_keys import Question
-from widgets.screens.memory_past import MemoryPast
+from widgets.screens.memory_names import MemoryNames
 from widgets.tree.tree_list import TreeList
 
-SUFFIX = ".md"
 MODES = (
     ("In the list of documents", "memory."),
     ("While you search", "memory_search."),
@@ -30,15 +28,16 @@ MODES = (
     ("In the history of a document", "memory_history."),
 )
 """Headings of the help, and how the ids of the keys below them begin."""
+LINES = {"search", "name", "find", "replace"}
+"""Modes in which a line is typed into; a click elsewhere leaves it."""
 LEAVE_CHOICES = (
     Choice("1", "Save all", "save"),
     Choice("2", "Leave without saving", "leave", "Leave"),
     Choice("3", "Stay", ""),
 )
-TRASH_CHOICES = (Choice("1", "Move to trash", "trash", "Trash"), Choice("2", "Keep", ""))
 
 
-class MemoryScreen(MemoryPast):
+class MemoryScreen(MemoryNames):
     """The list of documents and what is done with them."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -65,8 +64,6 @@ class MemoryScreen(MemoryPast):
         Binding("ctrl+c", "close", "Back", id="memory.give_up"),
         Binding("ctrl+q", "leave_app", "Leave", id="memory.leave_app"),
     ]
-    _renamed = ""
-    """The document that gets another name; empty while a new one is named."""
 
     async def on_mount(self) -> None:
         self.run_worker(self._open, group="open")
@@ -102,6 +99,10 @@ class MemoryScreen(MemoryPast):
     @on(TreeList.Clicked, "#memory-list")
     async def _clicked(self, message: TreeList.Clicked) -> None:
         async with self._turn:
+            if self._mode in LINES:
+                await self.action_leave_line()
+            if self._mode == "edit":
+                self.action_leave_editor()
             if self._mode == "list":
                 self._go(message.index)
                 if message.opened:
@@ -128,6 +129,13 @@ class MemoryScreen(MemoryPast):
         else:
             await self.action_open()
 
+    async def action_edit_clicked(self) -> None:
+        """A click in the text: to it, unless something is asked."""
+        if self._mode in LINES:
+            await self.action_leave_line()
+        if self._mode == "list":
+            await self.action_edit()
+
     def action_leave_editor(self) -> None:
         """Back to the list; the text stays open."""
         if self._shown is not None:
@@ -141,109 +149,6 @@ class MemoryScreen(MemoryPast):
         else:
             self._has_preview = not self._has_preview
         self.draw()
-
-    # Names
-
-    async def action_new(self) -> None:
-        """Ask for the name of a new document."""
-        self._renamed = ""
-        first = not any(row.name == ENTRY for row in self._rows if row.kind == "document")
-        self._enter("name", " name of the new document ", ENTRY if first else "")
-
-    async def action_rename(self) -> None:
-        """Ask for another name of the document under the cursor."""
-        row = self.row
-        if row is not None and row.kind == "document":
-            self._renamed = row.name
-            self._enter("name", " new name ", plain_line(row.name))
-
-    async def action_take_name(self) -> None:
-        """Use the name; one that cannot be used stays in the line."""
-        name = self.line.value.strip()
-        if name and not name.endswith(SUFFIX):
-            name += SUFFIX
-        if not name or name == self._renamed:
-            self._enter("list")
-            return
-        try:
-            if self._renamed:
-                await self._rename(self._renamed, name)
-            else:
-                await self._create(name)
-        except ReverieError as error:
-            self.tell(str(error), "error")
-
-    async def _create(self, name: str) -> None:
-        page = await self._desk.create(name)
-        if page.name not in self._buffers:
-            await self._add(page)
-        self._enter("list")
-        await self.open_document(page.name)
-
-    async def _rename(self, name: str, new: str) -> None:
-        buffer = self._buffers.get(name)
-        if buffer is not None and buffer.is_unwritten:
-            named = (await self._desk.create(new)).name
-        else:
-            named = await self._desk.rename(name, new)
-        if buffer is not None:
-            del self._buffers[name]
-            buffer.rename(named)
-            self._buffers[named] = buffer
-        self._enter("list")
-        self.hold("document", named)
-
-    # Trash
-
-    async def action_trash(self) -> None:
-        """Put the document under the cursor into the trash, once that is said."""
-        row = self.row
-        if row is None or row.kind != "document":
-            return
-
-        async def answer(value: str) -> None:
-            if value:
-                await self._trash(row.name)
-
-        buffer = self._buffers.get(row.name)
-        body = ["It can be restored: u on its line in the trash."]
-        if buffer is not None and buffer.is_dirty:
-            body.append("Its unsaved text goes into its history first.")
-        title = f"Move {plain_line(row.name)} to the trash?"
-        await self.ask(Question(title, body, TRASH_CHOICES, answer))
-
-    async def _trash(self, name: str) -> None:
-        buffer = self._buffers.get(name)
-        try:
-            if buffer is not None and buffer.is_dirty:
-                await self._desk.set_aside(name, buffer.text)
-            if buffer is None or not buffer.is_unwritten:
-                await self._desk.trash(name)
-        except ReverieError as error:
-            self.tell(str(error), "error")
-            return
-        if buffer is not None:
-            await self._close(buffer)
-        self.catch_up()
-
-    async def action_restore(self) -> None:
-        """Bring the document under the cursor back from the trash."""
-        row = self.row
-        if row is None or row.kind != "trashed":
-            self.tell("u restores a document in the trash: put the cursor on one.")
-            return
-        try:
-            versions = await self._desk.history(row.name)
-            last = next((each for each in versions if not each.is_deletion), None)
-            if last is None:
-                self.tell(f"Nothing of {plain_line(row.name)} was kept in its history.", "warning")
-                return
-            await self._desk.restore(row.name, last.id)
-        except ReverieError as error:
-            self.tell(str(error), "error")
-            return
-        self.tell(f"{plain_line(row.name)} is back.")
-        self.hold("document", row.name)
 
     # Elsewhere
 
@@ -259,8 +164,6 @@ class MemoryScreen(MemoryPast):
         text = buffer.editor.text
         edited = await chat.edit_in_editor(text)
         if edited is not None:
-            if text.endswith("\n") and edited:
-                edited += "\n"  # the last line end does not come back
             buffer.take_typed(edited)
             self.catch_up()
 

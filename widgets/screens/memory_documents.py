@@ -1,9 +1,8 @@
-"""Documents that are open in the memory screen: read, written, changed under one's hands."""
+"""Documents that are open in the memory screen, what is seen of them, and how they are left."""
 
 from __future__ import annotations
 
 import contextlib
-from functools import partial
 
 from textual import on
 from textual.containers import Container
@@ -11,29 +10,13 @@ from textual.widgets import TextArea
 
 from app.errors import ReverieError
 from app.memory.edit_text import shown
-from app.memory.pages import Clash, Page
+from app.memory.pages import Page
 from app.plain_text import plain_line
-from app.state.model import Memory
-from widgets.ask.choices import Choice
 from widgets.conversation.blocks import NoteBlock
-from widgets.memory.buffers import NEW, Buffer, Stamp
+from widgets.memory.buffers import Buffer, Stamp
 from widgets.memory.editor import Editor
 from widgets.memory.preview import LONG, Rendered, render, render_around
-from widgets.screens.memory_keys import Question
 from widgets.screens.memory_view import PAUSE, MemoryView
-
-QUIET = 0.3
-"""Seconds without a key before a question comes that nobody asked for."""
-CLASH_CHOICES = (
-    Choice("1", "Keep mine", "mine", "mine"),
-    Choice("2", "Take theirs", "theirs", "theirs"),
-    Choice("3", "merge", "merge"),
-)
-CLASH_WORDS = (
-    "mine    your text is written over theirs, which stays in the history",
-    "theirs  what is on disk is shown; your text is kept in the history",
-    "merge   both changes in one text; what both changed stands between marks",
-)
 
 
 class MemoryDocuments(MemoryView):
@@ -64,7 +47,11 @@ class MemoryDocuments(MemoryView):
         self._enter("edit")
         self.call_after_refresh(buffer.editor.scroll_cursor_visible, center=bool(line))
         if buffer.theirs is not None:
-            await self._ask_about(buffer)
+            self.ask_when_quiet()
+
+    def _stamp(self, name: str) -> Stamp | None:
+        known = (each for each in self._memory.documents if each.name == name)
+        return next(((each.modified, each.size) for each in known), None)
 
     async def _add(self, page: Page) -> Buffer:
         text, shape = shown(page.text)
@@ -81,11 +68,12 @@ class MemoryDocuments(MemoryView):
         self.draw()
         self.preview_soon()
 
-    async def _close(self, buffer: Buffer) -> None:
+    def _close(self, buffer: Buffer) -> None:
         del self._buffers[buffer.name]
+        self.untell(buffer.warning)
         if self._shown is buffer:
             self._show(None)
-        await buffer.editor.remove()
+        buffer.editor.remove()  # not awaited: a key may wait in it until this one has acted
 
     def preview_soon(self) -> None:
         """Show the document in the editor, else the one under the cursor."""
@@ -153,148 +141,12 @@ class MemoryDocuments(MemoryView):
         """Bring marks, gauge and preview up to date with what was typed."""
         for buffer in self._buffers.values():
             buffer.mark = buffer.is_dirty
+            if buffer.warning and not (buffer.is_gone or buffer.trouble):
+                self.untell(buffer.warning)
+                buffer.warning = ""
         self.measure_entry()
         self.draw()
         self.preview_soon()
-
-    # Written
-
-    async def action_save(self) -> None:
-        """Write the document in the editor, in the list the one under the cursor."""
-        row = self.row
-        under = self._buffers.get(row.name) if row is not None and self._mode == "list" else None
-        buffer = under or self._shown
-        if buffer is None:
-            self.tell("No document is open: nothing to save.")
-        elif buffer.is_dirty or buffer.is_unwritten:
-            await self.save(buffer)
-        else:
-            self.tell(f"{plain_line(buffer.name)} is saved already.")
-
-    async def save(self, buffer: Buffer) -> bool:
-        """Write a document; False where it was not written, and its text is still here."""
-        try:
-            result = await self._desk.save(buffer.base, buffer.text)
-        except ReverieError as error:
-            self.tell(str(error), "error")
-            return False
-        if isinstance(result, Clash):
-            await self._clash(buffer, result.theirs)
-            return False
-        buffer.adopt(result)
-        self.tell(f"Saved {plain_line(buffer.name)}.")
-        self.catch_up()
-        return True
-
-    async def _clash(self, buffer: Buffer, theirs: Page) -> None:
-        if theirs.version == NEW:
-            self._gone(buffer)
-            return
-        buffer.theirs = theirs
-        self._show(buffer)
-        await self._ask_about(buffer)
-
-    def _gone(self, buffer: Buffer) -> None:
-        buffer.is_gone, buffer.theirs, buffer.stamp = True, None, None
-        name = plain_line(buffer.name)
-        words = f"{name} was deleted by another program. Its text is still here; ctrl+s writes it."
-        self.tell(words, "warning")
-        self.catch_up()
-
-    async def _ask_about(self, buffer: Buffer) -> None:
-        async def answer(value: str) -> None:
-            await self._resolve(buffer, value)
-
-        title = f"{plain_line(buffer.name)} was changed by another program while you wrote"
-        await self.ask(Question(title, CLASH_WORDS, CLASH_CHOICES, answer))
-
-    async def _resolve(self, buffer: Buffer, value: str) -> None:
-        theirs = buffer.theirs
-        if theirs is None or not value:
-            return
-        try:
-            if value == "mine":
-                buffer.adopt(theirs)
-                await self.save(buffer)
-            elif value == "theirs":
-                await self._desk.set_aside(buffer.name, buffer.text)
-                buffer.follow(theirs)
-                self.tell("Your text is in the history: h in the list shows it.")
-            else:
-                await self._merge(buffer, theirs)
-        except ReverieError as error:
-            self.tell(str(error), "error")
-        self.catch_up()
-
-    async def _merge(self, buffer: Buffer, theirs: Page) -> None:
-        merged = await self._desk.merge(buffer.page, buffer.text, theirs)
-        buffer.adopt(theirs)
-        buffer.take(merged.text)
-        if merged.conflicts:
-            places = f"{merged.conflicts} place{'' if merged.conflicts == 1 else 's'}"
-            words = f"Both changed the same lines in {places}: choose between the marks, then save."
-            self.tell(words, "warning")
-        else:
-            self.tell("Both changes are in the text; ctrl+s writes it.")
-
-    # Changed by others
-
-    def _stamp(self, name: str) -> Stamp | None:
-        known = (each for each in self._memory.documents if each.name == name)
-        return next(((each.modified, each.size) for each in known), None)
-
-    def _memory_changed(self, memory: Memory) -> None:
-        super()._memory_changed(memory)
-        self.run_worker(self._follow_disk, group="disk")
-
-    async def _follow_disk(self) -> None:
-        """Look at each open document that is another one on disk than it was."""
-        async with self._turn:
-            for buffer in tuple(self._buffers.values()):
-                await self._compare(buffer)
-        if self._shown is None:
-            self.preview_soon()
-
-    async def _compare(self, buffer: Buffer) -> None:
-        stamp = self._stamp(buffer.name)
-        if stamp == buffer.stamp:
-            return
-        if stamp is None:
-            self._gone(buffer)
-            return
-        try:
-            page = await self._desk.read(buffer.name)
-        except ReverieError as error:
-            self.tell(str(error), "warning")
-            return
-        buffer.stamp = stamp
-        self.arrived(buffer, page)
-
-    def arrived(self, buffer: Buffer, page: Page) -> None:
-        """This is on disk now: a text without changes follows, any other one is asked about."""
-        if page.version == buffer.page.version or page.text == buffer.text:
-            buffer.adopt(page)
-        elif not buffer.has_changed:
-            buffer.follow(page)
-        else:
-            buffer.theirs, buffer.is_gone = page, False
-            self.run_worker(partial(self._ask_when_quiet, buffer), group="clash", exclusive=True)
-        self.catch_up()
-
-    async def _ask_when_quiet(self, buffer: Buffer) -> None:
-        seen = -1
-        while seen != self._keys:
-            seen = self._keys
-            await self._controller.here.clock.sleep(QUIET)
-        async with self._turn:
-            if buffer.theirs is not None and buffer is self._shown and self.is_current:
-                await self._ask_about(buffer)
-
-    def on_screen_resume(self) -> None:
-        """What was not asked while another screen was in front."""
-        buffer = self._shown
-        if buffer is not None and buffer.theirs is not None:
-            self.run_worker(partial(self._ask_when_quiet, buffer), group="clash", exclusive=True)
 
     # Left
 
@@ -306,10 +158,14 @@ class MemoryDocuments(MemoryView):
     async def set_all_aside(self) -> None:
         """Keep every unsaved text in the history. Raises `ReverieError`."""
         for buffer in self.unsaved:
-            text = buffer.text
-            if text != buffer.aside:
-                await self._desk.set_aside(buffer.name, text)
-                buffer.aside = text
+            await self.set_aside(buffer)
+
+    async def set_aside(self, buffer: Buffer) -> None:
+        """Keep the text of a document in the history. Raises `ReverieError`."""
+        text = buffer.text
+        if text != buffer.aside:
+            await self._desk.set_aside(buffer.name, text)
+            buffer.aside = text
 
     async def on_unmount(self) -> None:
         # The app is ending without having asked; a history that cannot be written either leaves

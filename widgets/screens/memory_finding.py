@@ -15,12 +15,12 @@ from widgets.cells import Cell
 from widgets.looks import glyphs_of
 from widgets.memory.finding import Place, find_all, next_hit, replaced
 from widgets.memory.rows import hit_cells
-from widgets.screens.memory_documents import MemoryDocuments
+from widgets.screens.memory_changed import MemoryChanged
 from widgets.screens.memory_view import PAUSE
 from widgets.tree.tree_list import TreeList
 
 
-class MemoryFinding(MemoryDocuments):
+class MemoryFinding(MemoryChanged):
     """The lines that are typed into, but for names."""
 
     _find_words = ""
@@ -55,7 +55,7 @@ class MemoryFinding(MemoryDocuments):
         chosen = editor.selected_text
         words = chosen if chosen and "\n" not in chosen else self._find_words
         self._find_from, self._find_words = min(editor.selection), ""
-        self._enter("find", " find ", words)
+        self._enter("find", " find ", words, chosen=True)
         self._find_now()
 
     def _find_now(self) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from msgspec import Struct
 from textual import events
 from textual.content import Content
+from textual.message import Message
 from textual.screen import Screen
 from textual.widgets import Static
 
@@ -25,6 +26,8 @@ from widgets.memory.rows import Row
 if TYPE_CHECKING:
     from app.controller import Controller
 
+QUIET = 0.3
+"""Seconds without a key before a question comes that nobody asked for."""
 Mode: TypeAlias = Literal["list", "edit", "search", "name", "find", "replace", "history", "choice"]
 MODES: tuple[Mode, ...] = (
     "list",
@@ -70,11 +73,16 @@ class MemoryKeys(Follow, Screen[None]):
         """What a question interrupted: the mode, the words in front of the line, the line."""
         self._said = ""
         self._question: Question | None = None
+        self._asked_at = 0.0
+        """When a question came that nobody asked for, by the clock that stamps keys; else 0."""
+        self._asks_later = False
         self._keys = 0
         """Keys so far: a question waits until they pause."""
         self._waits_for_keys = False
+        self._order = asyncio.Lock()
+        """Held while a key acts: the next one waits, whichever widget it has reached."""
         self._turn = asyncio.Lock()
-        """One at a time reads and writes documents."""
+        """One at a time reads and writes documents; who wants both locks takes `_order` first."""
         self._has_preview = True
         """Whether the preview stands beside the rest where there is room."""
         self._reads = False
@@ -98,15 +106,19 @@ class MemoryKeys(Follow, Screen[None]):
     async def deliver(self, event: events.Key | events.Paste) -> None:
         """Hand what was typed to the one whose turn it is, whoever has the focus yet."""
         self._keys += 1
-        if not self.is_current:
-            self._pass_on(event)
-            return
-        target = self._target
-        if isinstance(event, events.Paste):
-            await target.pasted(event.text)
-        elif self._question is None or not await self._answered_by(event):
-            await target.typed(event)
-        self._settle_focus()
+        async with self._order:
+            if not self.is_current:
+                self._pass_on(event)
+                return
+            if self._question is not None and event.time < self._asked_at:
+                self._go_back()  # typed before the question was there: it belongs to the text
+                self.ask_when_quiet()
+            target = self._target
+            if isinstance(event, events.Paste):
+                await target.pasted(event.text)
+            elif self._question is None or not await self._answered_by(event):
+                await target.typed(event)
+            self._settle_focus()
 
     def _pass_on(self, event: events.Key | events.Paste) -> None:
         """Another screen was opened, or this one closed, by the key before."""
@@ -142,11 +154,11 @@ class MemoryKeys(Follow, Screen[None]):
         async with self._turn:
             await self.run_action(action)
 
-    def _enter(self, mode: Mode, said: str = "", text: str = "") -> None:
-        """Let the keys be those of a mode; `said` stands in front of the line."""
+    def _enter(self, mode: Mode, said: str = "", text: str = "", *, chosen: bool = False) -> None:
+        """Let the keys be those of a mode; `said` stands in front of the line, `text` in it."""
         self._mode, self._said = mode, said
         if mode in {"search", "name", "find", "replace"}:
-            self.line.ask(f"memory_{mode}.", text)
+            self.line.ask(f"memory_{mode}.", text, chosen=chosen)
         elif mode == "list":
             self.line.rest(self, "memory.")
         else:
@@ -159,11 +171,41 @@ class MemoryKeys(Follow, Screen[None]):
 
     # What is asked
 
+    def late_question(self) -> Question | None:
+        """What there is to ask that nobody asked for."""
+        raise NotImplementedError
+
+    def ask_when_quiet(self) -> None:
+        """Ask what nobody asked for as soon as the keys pause."""
+        if not self._asks_later:
+            self._asks_later = True
+            self.run_worker(self._ask_when_quiet, group="question")
+
+    async def _ask_when_quiet(self) -> None:
+        try:
+            seen = -1
+            while seen != self._keys:
+                seen = self._keys
+                await self._controller.here.clock.sleep(QUIET)
+                async with self._order, self._turn:
+                    if seen == self._keys:
+                        await self._ask_late()
+        finally:
+            self._asks_later = False
+
+    async def _ask_late(self) -> None:
+        is_free = self.is_current and self._question is None
+        question = self.late_question() if is_free else None
+        if question is not None:
+            await self.ask(question)
+            self._asked_at = Message().time
+
     async def ask(self, question: Question) -> None:
         """Show choices in the place of the line."""
         if self._question is not None:
             return
-        self._question, self._back = question, (self._mode, self._said, self.line.value)
+        self._question, self._asked_at = question, 0.0
+        self._back = (self._mode, self._said, self.line.value)
         holder = self.query_one("#memory-choices")
         await holder.remove_children()
         await holder.mount(ChoiceRow(question.choices))
@@ -186,10 +228,15 @@ class MemoryKeys(Follow, Screen[None]):
         return False
 
     async def _answer(self, value: str) -> None:
-        question, self._question = self._question, None
+        question = self._question
         if question is not None:
-            self._enter(*self._back)
+            self._go_back()
             await question.answer(value)
+
+    def _go_back(self) -> None:
+        """Put the question away; what was typed into the line stays, the cursor behind it."""
+        self._question = None
+        self._enter(*self._back)
 
     async def action_take_choice(self) -> None:
         if self._question is not None:
@@ -205,3 +252,9 @@ class MemoryKeys(Follow, Screen[None]):
     def tell(self, words: str, severity: Severity = "info") -> None:
         """Say a sentence that belongs to no document."""
         self._controller.notice(words, severity)
+
+    def untell(self, words: str) -> None:
+        """Take a sentence away that is not true any more."""
+        for notice in self._controller.state.notices:
+            if notice.text == words:
+                self._controller.notices.dismiss(notice.id)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from functools import partial
 
 from app.errors import ReverieError
-from app.memory.pages import PastVersion
+from app.memory.pages import Page, PastVersion
 from app.patch import structured_patch
 from app.plain_text import plain_line
 from widgets.cells import Cell
@@ -122,23 +123,49 @@ class MemoryPast(MemoryFinding):
     async def action_restore_version(self) -> None:
         """Make the version the document's text again; the text of now stays in the history."""
         version = self._versions[self._version]
+        at = moment_in_words(version.at, self._controller.here.clock.now())
         try:
-            page = await self._desk.restore(self._past_name, version.id)
+            done = await self._restore(version, f"as it was at {at}")
         except ReverieError as error:
             self.tell(str(error), "error")
             return
-        at = moment_in_words(version.at, self._controller.here.clock.now())
-        name = plain_line(self._past_name)
-        self.tell(f"{name} is again as it was at {at}. The text before stays in the history.")
-        buffer = self._buffers.get(self._past_name)
-        if buffer is not None:
-            self.arrived(buffer, page)
+        self.tell(done)
+        self.catch_up()
         await self._read_versions()
         self._version = 0
         if self._versions:
             self._show_version()
         else:
             self.action_leave_history()
+
+    async def _restore(self, version: PastVersion, as_it_was: str) -> str:
+        """Write and show the version, an unsaved text put aside first; says what was done."""
+        name, buffer = plain_line(self._past_name), self._buffers.get(self._past_name)
+        wanted = await self._desk.past_text(self._past_name, version.id)
+        page = await self.on_disk(self._past_name)
+        is_written = page is not None and page.text == wanted
+        is_other = buffer is not None and buffer.is_dirty and buffer.text != wanted
+        if buffer is not None and is_other:
+            await self.set_aside(buffer)
+        if page is None or not is_written:
+            page = await self.restored(self._past_name, version.id)
+        if buffer is not None and buffer.text != page.text:
+            buffer.follow(page)
+        elif buffer is not None:
+            buffer.adopt(page)
+        if is_written and is_other:
+            return f"{name} is shown {as_it_was}, and so on disk. Your text is in the history."
+        if is_written:
+            return f"{name} is {as_it_was} already: nothing was written."
+        kept = "The text before and your unsaved one stay" if is_other else "The text before stays"
+        return f"{name} is again {as_it_was}. {kept} in the history."
+
+    async def restored(self, name: str, change_id: str) -> Page:
+        """Make a past version the document's text; the entry may list it again.
+
+        Raises `ReverieError`.
+        """
+        return await self.with_links(name, partial(self._desk.restore, name, change_id))
 
     def action_leave_history(self) -> None:
         """Back to the list."""

@@ -219,7 +219,9 @@ class MemoryView(MemoryKeys):
         if buffer is None or self._mode not in {"edit", "list"}:
             return ""
         state = "unsaved" if buffer.mark else "not written yet" if buffer.is_unwritten else ""
-        if buffer.theirs is not None:
+        if buffer.trouble:
+            state = "cannot be read on disk"
+        elif buffer.theirs is not None:
             state = "changed by another program too"
         row, column = buffer.editor.cursor_location
         place = f"   line {row + 1}, column {column + 1}" if self._mode == "edit" else ""

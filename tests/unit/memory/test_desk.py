@@ -159,3 +159,22 @@ async def test_a_note_is_struck_and_the_model_is_told(play: Stage, desk: MemoryD
     assert any(record.subtype == "memory_struck" for record in play.records())
     await desk.strike(details["name"], details["changeId"], "t1")
     assert "not in fact.md any more" in play.told[-1]
+
+
+async def test_what_cannot_be_read_any_more_can_be_saved_over(
+    play: Stage, desk: MemoryDesk
+) -> None:
+    saved = await desk.save(await desk.create("topic"), "one\n")
+    assert isinstance(saved, Page)
+    file = folder_of(play) / "topic.md"
+    file.write_bytes(b"a\0b\n")
+    clash = await desk.save(saved, "two\n")
+    assert isinstance(clash, Clash)
+    assert "NULs" in clash.trouble and clash.theirs.text == ""
+    assert file.read_bytes() == b"a\0b\n"
+    assert isinstance(await desk.save(clash.theirs, "two\n"), Page)
+    assert file.read_bytes() == b"two\n"
+    _mine, theirs, _first = await desk.history("topic.md")
+    with pytest.raises(ReverieError, match="NULs"):
+        await desk.restore("topic.md", theirs.id)
+    assert file.read_bytes() == b"a\0b\n"

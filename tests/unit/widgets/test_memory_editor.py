@@ -110,3 +110,11 @@ async def test_a_text_that_is_put_in_its_place_is_one_step_back() -> None:
         editor.change_text("three")
         editor.undo()
         assert editor.text == "xone\ntwo"
+
+
+async def test_ctrl_home_and_ctrl_end_go_to_the_ends_of_the_document() -> None:
+    async with alone("one\ntwo\nthree") as (app, editor, _):
+        await app.deliver(events.Key("ctrl+end", None))
+        assert editor.cursor_location == (2, 5)
+        await app.deliver(events.Key("ctrl+home", None))
+        assert editor.cursor_location == (0, 0)

@@ -9,7 +9,7 @@ from app.memory.pages import Found, PastVersion
 from app.state.model import Memory, MemoryDocument
 from widgets.conversation.blocks import CodeBlock, NoteBlock, ProseBlock
 from widgets.glyphs import ASCII, UNICODE
-from widgets.memory.around import gauge_words, left_out, left_out_by_size
+from widgets.memory.around import gauge_words, head, left_out, left_out_by_size
 from widgets.memory.finding import find_all, next_hit, replaced
 from widgets.memory.markdown_lines import FRONT, OUTSIDE, spans, state_after
 from widgets.memory.preview import MORE, render, render_around
@@ -184,3 +184,16 @@ def test_the_gauge_says_what_is_left_out() -> None:
     assert left_out("a\n" * 100 + "😀" * 12_500) == "left out from line 101 on"
     assert left_out_by_size(200, 25_000) == "" and left_out_by_size(3, 25_001)
     assert "201" in left_out_by_size(300, 9)
+
+
+@pytest.mark.parametrize("width", [78, 80, 90, 120])
+def test_the_head_says_what_is_left_out_before_all_else(width: int) -> None:
+    cut = left_out_by_size(201, 12_345)
+    line = head("some-project", gauge_words(201, 12_345), cut, "", width, "…").plain
+    assert "201 / 200 lines, 12 345 / 25 000 units, left out from line 201 on" in line
+    assert cell_len(line) == width and ("MEMORY.md" in line) == (width >= 100)
+
+
+def test_a_narrow_head_keeps_the_project_and_the_gauge() -> None:
+    line = head("some-project", gauge_words(12, 340), "", "", 70, "…").plain
+    assert "some-proj" in line and line.endswith("MEMORY.md   12 / 200 lines, 340 / 25 000 units ")
