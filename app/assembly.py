@@ -315,7 +315,8 @@ def meter(settings: Settings, emit: Callable[[Fact], None]) -> Measure:
     table = price_table(settings.prices)
 
     def measure(model: str, usage: Usage, began: datetime, purpose: Purpose = "turn") -> None:
-        emit(RequestMeasured(usage, cost_usd(model, usage, began, table), began, purpose))
+        cost = cost_usd(model, usage, began, table)
+        emit(RequestMeasured(usage, cost, began, purpose, model))
 
     return measure
 

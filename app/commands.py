@@ -26,6 +26,7 @@ COMMANDS = (
         argument="[what to keep]",
     ),
     Command("uncompact", "go back to before the last compaction", screen=False),
+    Command("recap", "where things stand, in a sentence or two", screen=False),
     Command("tree", "every branch: switch, go back, fork"),
     Command("rewind", "go back to an earlier prompt: conversation, files or both"),
     Command("undo", "take the last rewind back"),

@@ -15,14 +15,17 @@ from typing import Annotated, Any, Literal, TypeAlias, cast
 
 import msgspec
 
+from app.background_settings import (
+    AwaySettings,
+    BackgroundSettings,
+    Dollars,
+    PostTurnSettings,
+    SuggestionSettings,
+)
 from app.errors import SettingsError
 from app.paths import Places, read_small, write_private
 
 PermissionModeName: TypeAlias = Literal["default", "acceptEdits", "plan", "bypassPermissions"]
-
-
-Dollars: TypeAlias = Annotated[float, msgspec.Meta(ge=0)]
-"""USD, never negative."""
 
 
 class PermissionSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -85,6 +88,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     auto_memory: bool = True
     """Whether the project's memory is read into requests and may be written by the model."""
     memory: MemorySettings = MemorySettings()
+    background: BackgroundSettings = BackgroundSettings()
+    away_summary: AwaySettings = AwaySettings()
+    suggestion: SuggestionSettings = SuggestionSettings()
+    post_turn: PostTurnSettings = PostTurnSettings()
     resume_interrupted_turn: bool = False
     """Whether a turn that was cut off goes on by itself when its session is opened again."""
     cleanup_period_days: Annotated[int, msgspec.Meta(ge=0)] = 30
@@ -346,6 +353,17 @@ def set_value(file: Path, key: str, value: Any) -> None:
         holder = document[table]
     holder[leaf] = list(cast("tuple[Any, ...]", value)) if isinstance(value, tuple) else value
     write_private(file, tomlkit.dumps(document).encode())
+
+
+def with_value(settings: Settings, key: str, value: Any) -> Settings:
+    """The settings with another value of a dotted key."""
+    table, leaf = _split(key)
+    if not table:
+        return msgspec.structs.replace(settings, **{leaf: value})
+    held = getattr(settings, table)
+    free = {**held, leaf: value} if table in _FREE_TABLES else None
+    changed = msgspec.structs.replace(held, **{leaf: value}) if free is None else free
+    return msgspec.structs.replace(settings, **{table: changed})
 
 
 def own_value(file: Path, key: str) -> Any:

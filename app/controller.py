@@ -16,8 +16,8 @@ import msgspec
 
 from app import trust
 from app.compaction_desk import BUSY, CompactionDesk
-from app.config import Loaded, Settings, set_value
-from app.desk import QuestionDesk, save_rule, shell_task
+from app.config import Loaded, Settings, set_value, with_value
+from app.desk import QuestionDesk, save_rule
 from app.desks import Desks
 from app.errors import ReverieError, StorageError
 from app.git import git_branch
@@ -36,7 +36,6 @@ from app.writing import Writing
 
 if TYPE_CHECKING:
     from app.agent.compaction import Part
-    from app.agent.tools.shell_background import ShellTask
     from app.assembly import Runtime
 
 NO_MODEL = "No model is connected yet. Choose one on the welcome screen."
@@ -75,6 +74,7 @@ class Controller:
         """Told of a programming error in a turn, for the crash screen."""
         self._runtime: Runtime | None = None
         self._turn: asyncio.Task[Any] | None = None
+        self._hears: Callable[[f.Fact], None] | None = None
         self._spawner = Spawner(self._fault)
         self._spawn = self._spawner.start
         self.desks = Desks(
@@ -83,10 +83,12 @@ class Controller:
             self.notice,
             self._need_runtime,
             settings=lambda: self.loaded.settings,
-            session=lambda: self.state.session,
             is_busy=lambda: self.is_busy,
             begin=self._begin,
             spawn=self._spawn,
+            state=lambda: self.state,
+            fault=self._fault,
+            keep_setting=self.keep_setting,
         )
         self._opened = asyncio.Event()
 
@@ -97,6 +99,8 @@ class Controller:
         # Here and not at the top: the agent, its tools and the clients take 80 ms to import, which
         # is a third of what the first frame may take. Later imports of them in functions are free.
         await asyncio.to_thread(importlib.import_module, "app.assembly")
+        await asyncio.to_thread(importlib.import_module, "app.background_desk")
+        self._hears = self.desks.background.heard
         for problem in self.loaded.problems:
             self.notice(f"A setting does not count. {problem}", "warning")
         known = trust.is_trusted(self.here.places, self.here.root)
@@ -121,6 +125,9 @@ class Controller:
 
         Closing twice is harmless.
         """
+        if self._hears is not None:
+            await self.desks.background.close()
+            self._hears = None
         waiting = [*self._spawner.running, *([] if self._turn is None else [self._turn])]
         for task in waiting:
             task.cancel()
@@ -149,7 +156,7 @@ class Controller:
         hooks = Hooks(
             emit=self.emit,
             storage_changed=self.notices.storage_changed,
-            shell_changed=self._shell_changed,
+            shell_changed=self.desks.background.shell_changed,
             save_rule=self._save_rule,
             tell=self.notice,
             ask=self.questions.ask,
@@ -166,6 +173,7 @@ class Controller:
             return
         if old is not None:
             await self.interrupt(wait=True)
+            await self.desks.background.leave_session()
             await old.close()
         self._runtime = runtime
         self.emit(runtime.opened)
@@ -185,8 +193,10 @@ class Controller:
         return self.store.state
 
     def emit(self, fact: f.Fact) -> None:
-        """Tell the store what happened."""
+        """Tell the store what happened, then the background work."""
         self.store.dispatch(fact)
+        if self._hears is not None:
+            self._hears(fact)
 
     # Turns
 
@@ -282,11 +292,6 @@ class Controller:
         """Remove one queued message."""
         self.emit(f.MessageUnqueued(message_id))
 
-    def kill_task(self, task_id: str) -> None:
-        """End a background job at once."""
-        if task_id in self.state.tasks:
-            self._need_runtime().shells.kill(task_id)
-
     def answer_permission(self, request_id: str, answer: PermissionAnswer, words: str = "") -> None:
         """The person's word on a tool call."""
         self._need_runtime().gate.answer(request_id, answer, words)
@@ -362,9 +367,11 @@ class Controller:
         self.options = replace(self.options, pick=False, fork=False)
         await self._open(chosen)
 
-    def keep_setting(self, key: str, value: str) -> None:
-        """Write one of the person's own settings."""
+    def keep_setting(self, key: str, value: Any) -> None:
+        """Write one of the person's own settings; it counts from now on."""
         self._try(lambda: set_value(self.here.places.settings, key, value))
+        settings = with_value(self.loaded.settings, key, value)
+        self.loaded = replace(self.loaded, settings=settings)
 
     # Inside
 
@@ -389,7 +396,3 @@ class Controller:
             action()
         except ReverieError as error:
             self.notice(str(error), "error")
-
-    def _shell_changed(self, shell: ShellTask) -> None:
-        before, now = self.state.tasks.get(shell.id), self.here.clock.monotonic()
-        self.emit(f.TaskChanged(shell_task(shell, before, now)))

@@ -11,8 +11,9 @@ from app.config import own_value, set_value
 from app.installation import Installation
 from app.sessions.envelope import new_uuid
 from app.sessions.prompt_memory import PromptMemory
+from app.state.background import Task
 from app.state.facts import Fact, QuestionAsked, QuestionSettled
-from app.state.model import AskedQuestion, QuestionRequest, Task
+from app.state.model import AskedQuestion, QuestionRequest
 from app.trust import trust
 
 if TYPE_CHECKING:
@@ -92,8 +93,10 @@ _STATUS: dict[str, Literal["running", "completed", "failed", "aborted"]] = {
 }
 
 
-def shell_task(shell: ShellTask, before: Task | None, now: float) -> Task:
-    """A background shell as an entry of the task list; `now` in monotonic seconds."""
+def shell_task(shell: ShellTask, before: Task | None, now: float, at: float) -> Task:
+    """A background shell as an entry of the task list; `now` in monotonic seconds, `at` since the
+    epoch.
+    """
     running = shell.status == "running"
     detail = "" if shell.code is None else f"exit {shell.code}"
     return Task(
@@ -104,6 +107,7 @@ def shell_task(shell: ShellTask, before: Task | None, now: float) -> Task:
         before.started if before else now,
         None if running else now,
         detail,
+        before.began if before else at,
     )
 
 

@@ -1,4 +1,4 @@
-"""The intents that are about more than the turn: sessions, going back, the tree.
+"""The intents that are about more than the turn: sessions, going back, memory, the background.
 
 Made when they are first asked for, which is not before the first frame.
 """
@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from app.config import Settings
 from app.installation import Installation
 from app.state.facts import Fact
-from app.state.model import Session, Severity
+from app.state.model import Severity, State
 
 if TYPE_CHECKING:
     from app.assembly import Runtime
+    from app.background_desk import BackgroundDesk
     from app.memory_desk import MemoryDesk
     from app.rewind_desk import RewindDesk
     from app.session_desk import SessionDesk
@@ -37,21 +38,26 @@ class Desks:
         runtime: Callable[[], Runtime],
         *,
         settings: Callable[[], Settings],
-        session: Callable[[], Session],
+        state: Callable[[], State],
         is_busy: Callable[[], bool],
         begin: Begin,
         spawn: Begin,
+        fault: Callable[[BaseException], None],
+        keep_setting: Callable[[str, Any], None],
     ) -> None:
         """`runtime` is what the session on screen owns, `is_busy` whether its turn goes on;
-        `begin` runs a coroutine as its turn, `spawn` beside everything else.
+        `begin` runs a coroutine as its turn, `spawn` beside everything else; `fault` hears of
+        programming errors, `keep_setting` writes one of the person's own settings.
         """
+        self._fault = fault
+        self._keep_setting = keep_setting
         self._spawn = spawn
         self._here = here
         self._emit = emit
         self._notice = notice
         self._runtime = runtime
         self._settings = settings
-        self._session = session
+        self._state = state
         self._is_busy = is_busy
         self._begin = begin
 
@@ -63,7 +69,7 @@ class Desks:
         return SessionDesk(
             self._here,
             self._settings,
-            lambda: self._session().session_id,
+            lambda: self._state().session.session_id,
             lambda: self._runtime().conversation,
         )
 
@@ -89,7 +95,7 @@ class Desks:
         return TreeDesk(
             self._here,
             self._settings,
-            self._session,
+            lambda: self._state().session,
             lambda: self._runtime().conversation,
             restorable=self.rewinds.restorable,
             files_at=self.rewinds.files_at,
@@ -109,4 +115,21 @@ class Desks:
             self._runtime,
             self._is_busy,
             self._spawn,
+        )
+
+    @cached_property
+    def background(self) -> BackgroundDesk:
+        """What runs in the background."""
+        from app.background_desk import BackgroundDesk
+
+        return BackgroundDesk(
+            self._here,
+            self._settings,
+            self._state,
+            self._emit,
+            self._notice,
+            self._runtime,
+            self._spawn,
+            self._fault,
+            self._keep_setting,
         )

@@ -10,6 +10,7 @@ import sys
 import threading
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from textual import events
 from textual.app import App
 from textual.binding import Binding, BindingType
 
@@ -95,6 +96,25 @@ class ReverieApp(App[None]):
             self.controller.notice(f"There is no theme {wanted}; /theme shows them.", "warning")
         self._starting = asyncio.create_task(self.controller.start())
         self._starting.add_done_callback(self._started)
+
+    def on_app_focus(self) -> None:
+        """The terminal is in front again."""
+        self.controller.desks.background.focus(is_here=True)
+
+    def on_app_blur(self) -> None:
+        """Another window is in front."""
+        self.controller.desks.background.focus(is_here=False)
+
+    async def on_event(self, event: events.Event) -> None:
+        if isinstance(event, events.Key):
+            self.controller.desks.background.pressed()
+        await super().on_event(event)
+
+    def write_terminal(self, sequence: str) -> None:
+        """Send a sequence of ours to the terminal: its title, a bell."""
+        if self._driver is not None and not self.is_headless:
+            self._driver.write(sequence)
+            self._driver.flush()
 
     def _stopped_by(self, number: int) -> None:
         """Leave as after a quit: the terminal must be as it was, the draft must be kept."""

@@ -11,7 +11,17 @@ from app.models.provider import Block, Provider, Usage
 from app.models.retry import RetryPolicy
 from app.state.model import Severity
 
-Purpose: TypeAlias = Literal["turn", "compact", "title"]
+Purpose: TypeAlias = Literal[
+    "turn",
+    "compact",
+    "compact_ahead",
+    "title",
+    "recap",
+    "away_summary",
+    "suggestion",
+    "post_turn",
+    "dream",
+]
 """What a call was made for."""
 
 Tell: TypeAlias = Callable[[str, Severity], None]

@@ -290,7 +290,7 @@ class Compactor:
         def measure(model: str, usage: Usage, began: datetime, purpose: Purpose = "turn") -> None:
             nonlocal used
             used += usage
-            self.measure(model, usage, began, purpose)
+            self.measure(model, usage, began, "compact_ahead" if ahead else purpose)
 
         def grew(characters: int) -> None:
             nonlocal told

@@ -93,6 +93,8 @@ class AgentLoop:
     """Whether a person sees text before its message is whole: a retry would take it back."""
     shows_blocks: bool = False
     """Whether a reader gets every block as soon as it is whole."""
+    last_request: ModelRequest | None = field(init=False, default=None)
+    """The last request that the server has answered whole: what its cache holds."""
     _writer: ReplyWriter = field(init=False)
     _prompt_id: str = field(init=False, default="")
     _usage: Usage = field(init=False, default_factory=Usage)
@@ -277,6 +279,7 @@ class AgentLoop:
                 self._count_broken(request.model, began)
         if reply.ended is None:
             raise StreamBroken("The reply ended without its last part.")
+        self.last_request = request
         self._usage += reply.ended.usage
         usage = reply.ended.usage
         self.measure(request.model, usage, began)

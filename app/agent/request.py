@@ -115,3 +115,17 @@ def with_breakpoints(messages: Sequence[Mapping[str, Any]]) -> tuple[Message, ..
                 marked += 1
                 break
     return tuple(out)
+
+
+def without_breakpoints(messages: Sequence[Message]) -> tuple[Message, ...]:
+    """The same messages with nothing marked for the cache."""
+    return tuple(
+        {
+            **message,
+            "content": [
+                {key: value for key, value in block.items() if key != "cache_control"}
+                for block in message["content"]
+            ],
+        }
+        for message in messages
+    )

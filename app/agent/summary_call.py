@@ -10,7 +10,7 @@ from typing import Any, Final, cast
 from msgspec.structs import replace
 
 from app.agent.caller import Caller, Measure
-from app.agent.request import build_request, with_breakpoints
+from app.agent.request import build_request, with_breakpoints, without_breakpoints
 from app.clock import Clock
 from app.errors import ReverieError
 from app.models.errors import ContextExceeded, RequestTooLarge, ThinkingRejected
@@ -141,21 +141,13 @@ def summary_request(
 
 
 def _with_task(messages: Sequence[Message], task: str) -> tuple[Message, ...]:
-    plain = [_without_cache_marks(message) for message in messages]
+    plain = list(without_breakpoints(messages))
     block: Block = {"type": "text", "text": task}
     if plain and plain[-1]["role"] == "user":
         plain[-1] = {**plain[-1], "content": [*plain[-1]["content"], block]}
     else:
         plain.append({"role": "user", "content": [block]})
     return with_breakpoints(plain)
-
-
-def _without_cache_marks(message: Message) -> Message:
-    content = [
-        {key: value for key, value in block.items() if key != "cache_control"}
-        for block in message["content"]
-    ]
-    return {**message, "content": content}
 
 
 def _shortened(message: Message) -> Message:

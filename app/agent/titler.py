@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-from contextlib import aclosing
 from typing import Final
 
 from app.agent.caller import Caller, Measure
 from app.agent.conversation import Conversation
+from app.agent.side_call import ask
 from app.clock import Clock
 from app.models.errors import ModelError
-from app.models.provider import BlockStopped, MessageEnded, ModelRequest
-from app.models.retry import stream_with_retry
+from app.models.provider import ModelRequest
 from app.plain_text import cut, plain_line
 from app.sessions.graph import GraphView
 from app.sessions.history import timeline
@@ -40,7 +39,7 @@ async def make_title(
     if request is None:
         return False
     with contextlib.suppress(ModelError):  # a title is no reason to bother anybody
-        title = await _ask(request, caller, clock, measure)
+        title = clean_title(await ask(request, caller, "title", clock, measure, caller.retry))
         if title:
             conversation.append(conversation.envelope.metadata("ai-title", aiTitle=title))
     return True
@@ -64,21 +63,6 @@ def _request(view: GraphView, small_model: str) -> ModelRequest | None:
         messages=({"role": "user", "content": content},),
         max_tokens=_TOKENS,
     )
-
-
-async def _ask(request: ModelRequest, caller: Caller, clock: Clock, measure: Measure) -> str:
-    began, texts, reason = clock.now(), list[str](), ""
-    events = stream_with_retry(caller.provider, request, caller.retry, clock, lambda: False)
-    async with aclosing(events) as stream:
-        async for event in stream:
-            match event:
-                case BlockStopped(block=block) if block.get("type") == "text":
-                    texts.append(str(block.get("text") or ""))
-                case MessageEnded(stop_reason=reason, usage=usage):
-                    measure(request.model, usage, began, "title")
-                case _:
-                    pass
-    return "" if reason == "refusal" else clean_title("\n".join(texts))
 
 
 def clean_title(text: str) -> str:

@@ -15,6 +15,7 @@ _SUBCOMMANDS = """\
 subcommands (each has --help):
   sessions      look at transcripts: list, show, request
   memory        what is remembered of this project: list, read, write, history, check
+  ledger        what background work cost, by day and mechanism
   permissions   what the permission rules say of a tool call
   config        read and write settings
   doctor        what is wrong with this installation and how to mend it

@@ -10,13 +10,23 @@ from typing import cast
 
 from app.agent.loop import TurnResult
 from app.assembly import Hooks, Runtime, choose_provider, open_session, rule_problems
+from app.background.ledger import Ledger
+from app.background.post_turn import summarise_turn
+from app.cli.aside import post_turn_event, suggestion_event
 from app.cli.events import Ending, init_event, result_event
 from app.cli.opening import options_from
 from app.cli.output import Output, note
 from app.cli.parser import Flags
 from app.cli.prompts import Prompt, json_prompts, text_prompt
 from app.cli.reporter import Reporter
-from app.cli.slash import PRINT_COMMANDS, answer, command_in, compact, uncompact
+from app.cli.slash import (
+    PRINT_COMMANDS,
+    answer,
+    command_in,
+    compact,
+    recap_text,
+    uncompact,
+)
 from app.config import Loaded
 from app.credentials import Credentials
 from app.errors import ReverieError
@@ -27,6 +37,7 @@ from app.models.errors import NoCredentials
 from app.models.provider import Provider
 from app.models.usage import LOCAL_MODEL, REHEARSAL_MODEL
 from app.sessions.envelope import new_uuid
+from app.state.facts import TurnSummarised
 from app.trust import is_trusted
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -74,7 +85,8 @@ class _Run:
         self.session_id = (
             options.resume.stem if options.resume else options.session_id or new_uuid()
         )
-        self.reporter = Reporter(self.output, self.session_id, here.clock)
+        self._ledger = Ledger(here.places.data)
+        self.reporter = Reporter(self.output, self.session_id, here.clock, self._ledger)
         self._task: asyncio.Task[int] | None = None
         self._turn_task: asyncio.Task[TurnResult] | None = None
 
@@ -130,6 +142,7 @@ class _Run:
                     self.reporter.storage_changed(error)
         finally:
             await provider.close()
+            self._ledger.close()
 
     async def _credentials(self) -> Credentials | None:
         if model_name(self.loaded.settings) in {LOCAL_MODEL, REHEARSAL_MODEL}:
@@ -170,13 +183,16 @@ class _Run:
                     if self.output.broken is not None:
                         break
                     command = command_in(prompt)
-                    needs_model = command is None or command[0] == "compact"
+                    needs_model = command is None or command[0] in {"compact", "recap"}
                     if needs_model and not can_ask_model:
                         raise NoCredentials("There is no key for Claude.", todo=WAYS_IN)
                     if command is not None:
                         failed |= self._finish(await self._answered(runtime, *command))
                     else:
-                        failed |= self._finish(await self._turn(runtime, prompt))
+                        ending = await self._turn(runtime, prompt)
+                        self._tell_state(runtime)
+                        failed |= self._finish(ending)
+                        await self._suggest(runtime)
         except ReverieError as error:
             self.output.result(result_event(self._ending("error_during_execution", str(error))))
             raise
@@ -210,6 +226,8 @@ class _Run:
                     text = await compact(runtime.compactor, argument)
                 case "uncompact":
                     text = uncompact(runtime.compactor)
+                case "recap":
+                    text = await recap_text(runtime.loop)
                 case _:
                     text = answer(command, reporter.session_usage, reporter.session_cost)
         except ReverieError as error:
@@ -218,6 +236,31 @@ class _Run:
             self._finish(self._ending("error_during_execution", "The command was interrupted."))
             raise
         return self._ending("success", text)
+
+    def _tell_state(self, runtime: Runtime) -> None:
+        """Say where the turn has left things, what was said before first taken back."""
+        if self.output.form != "stream-json":
+            return
+        state = self.reporter.state
+        running = sum(task.status == "running" for task in runtime.shells.tasks)
+        summary = summarise_turn(state.session.view, state.live.last, running_tasks=running)
+        if summary is None:
+            return
+        session_id = state.session.session_id
+        if state.summary is not None:
+            self.output.event(post_turn_event(None, session_id))
+        self.output.event(post_turn_event(summary, session_id))
+        self.reporter.emit(TurnSummarised(summary))
+
+    async def _suggest(self, runtime: Runtime) -> None:
+        if self.output.form != "stream-json" or self.output.broken is not None:
+            return
+        reporter, environment = self.reporter, self.here.environment
+        event = await suggestion_event(
+            runtime, reporter.state, self.loaded, environment, reporter.turn_tokens
+        )
+        if event is not None:
+            self.output.event(event)
 
     def _ending(
         self, subtype: str, result: str, denials: tuple[dict[str, object], ...] = ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from app.background.ledger import MECHANISMS, Ledger
 from app.cli.events import Ending, record_event
 from app.cli.output import Output, note
 from app.clock import Clock
@@ -18,6 +19,8 @@ from app.state.facts import (
     SessionOpened,
     ToolQueued,
 )
+from app.state.model import Access, State
+from app.state.reduce import reduce
 
 LONG_WAIT = 2.0
 """Seconds of a wait that a person at a silent prompt is told of."""
@@ -26,8 +29,13 @@ LONG_WAIT = 2.0
 class Reporter:
     """Counts what a turn and the session have used, and passes on what happens."""
 
-    def __init__(self, output: Output, session_id: str, clock: Clock) -> None:
+    def __init__(self, output: Output, session_id: str, clock: Clock, ledger: Ledger) -> None:
         self.session_usage = Usage()
+        self.state = State(access=Access(ready=True))
+        """The state, as the app would have it."""
+        self.turn_tokens = 0
+        """Uncached, cache-write and output tokens of the turn."""
+        self._ledger = ledger
         self.session_cost: float | None = 0.0
         self._output = output
         self._session_id = session_id
@@ -42,6 +50,7 @@ class Reporter:
     def begin_session(self, opened: SessionOpened) -> None:
         """Count on from what the transcript says; a fork has an id of its own."""
         self._session_id = opened.session.session_id
+        self.state = reduce(self.state, opened)
         self.session_usage = opened.usage
         self.session_cost = opened.cost_usd
 
@@ -49,9 +58,11 @@ class Reporter:
         """Count anew."""
         self._began = self._clock.monotonic()
         self._calls, self._usage = 0, Usage()
+        self.turn_tokens = 0
 
     def emit(self, fact: Fact) -> None:
         """Hear one fact."""
+        self.state = reduce(self.state, fact)
         match fact:
             case RecordsAppended(records=records):
                 for record in records:
@@ -61,6 +72,7 @@ class Reporter:
             case RequestSent():
                 self._calls += 1
             case RequestMeasured(usage=usage, cost_usd=cost):
+                self._count(fact)
                 self._usage += usage
                 self._cost = _sum(self._cost, cost)
                 self.session_usage += usage
@@ -76,6 +88,18 @@ class Reporter:
                 self._tell(f"Tool call: {name}")
             case _:
                 pass
+
+    def _count(self, fact: RequestMeasured) -> None:
+        """Background calls go into the ledger, as in the app."""
+        usage = fact.usage
+        if fact.purpose == "turn":
+            self.turn_tokens += usage.input + usage.cache_write + usage.output
+        if fact.purpose in MECHANISMS:
+            session = self._session_id
+            try:
+                self._ledger.add(fact.purpose, session, fact.model, usage, fact.cost_usd, fact.at)
+            except StorageError as error:
+                note(error.happened)
 
     def _tell(self, sentence: str) -> None:
         if self._output.verbose and self._output.form == "text":

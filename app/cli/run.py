@@ -60,6 +60,10 @@ def _dispatch(words: list[str]) -> int:
             from app.cli.memory_command import run_memory
 
             return run_memory(rest)
+        case "ledger":
+            from app.cli.ledger_command import run_ledger
+
+            return run_ledger(rest)
         case "config":
             from app.cli.config_command import run_config
 

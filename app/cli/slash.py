@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from app.agent.compactor import Compactor
+from app.agent.loop import AgentLoop
+from app.background.recap import recap
 from app.commands import COMMANDS, looks_like_command, parse_command
 from app.errors import ReverieError
 from app.models.provider import Usage
@@ -49,6 +51,14 @@ async def compact(compactor: Compactor, instructions: str) -> str:
     records = compactor.conversation.view.graph.records
     boundary = next(record for record in reversed(records) if record.is_boundary)
     return f"Compacted: {compaction_in_words(boundary.data)}."
+
+
+async def recap_text(loop: AgentLoop) -> str:
+    """Where the session stands; raises `ReverieError` when that could not be said."""
+    found = await recap(loop)
+    if found.status != "ok":
+        raise ReverieError(found.text)
+    return found.text
 
 
 def uncompact(compactor: Compactor) -> str:

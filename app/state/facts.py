@@ -7,13 +7,14 @@ dataclasses, which cost 0.4 ms each at import: 11 ms before the first frame.
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
 from app.models.provider import Limit, Usage
 from app.sessions.graph import GraphView
 from app.sessions.records import Record
+from app.state.background import Mechanism, Spend, Task, TurnSummary
 from app.state.model import (
     Memory,
     Notice,
@@ -25,7 +26,6 @@ from app.state.model import (
     Receipt,
     Server,
     Session,
-    Task,
     Trigger,
 )
 
@@ -185,6 +185,7 @@ class RequestMeasured(Struct, frozen=True):
     """When the call began."""
     purpose: str = "turn"
     """`turn`, or what else the call was for; only a turn's own shows how full the context is."""
+    model: str = ""
 
 
 class ContextSized(Struct, frozen=True):
@@ -231,6 +232,54 @@ class TaskForgotten(Struct, frozen=True):
     """An ended background job left the list."""
 
     id: str
+
+
+class MechanismsSeen(Struct, frozen=True):
+    """What holds each background mechanism back was looked at."""
+
+    mechanisms: tuple[Mechanism, ...]
+
+
+class SpendCounted(Struct, frozen=True):
+    """The ledger of background work was read."""
+
+    budget_usd: float | None
+    today: str
+    spend: tuple[Spend, ...]
+
+
+class FocusChanged(Struct, frozen=True):
+    """The person left the terminal, or is back."""
+
+    is_away: bool
+
+
+class FocusWatched(Struct, frozen=True):
+    """It is known how one hears that the person leaves."""
+
+    watch: Literal["focus", "keys"]
+
+
+class DraftChanged(Struct, frozen=True):
+    """Something stands in the prompt, or nothing does any more."""
+
+    has_draft: bool
+
+
+class SuggestionOffered(Struct, frozen=True):
+    """There is something that the person may want to say next."""
+
+    text: str
+
+
+class SuggestionDropped(Struct, frozen=True):
+    """It was taken, refused or is out of date."""
+
+
+class TurnSummarised(Struct, frozen=True):
+    """Where the turn left things; None when that is not known any more."""
+
+    summary: TurnSummary | None
 
 
 class NoticePosted(Struct, frozen=True):
@@ -302,6 +351,12 @@ TaskFact: TypeAlias = TaskChanged | TaskForgotten
 NoticeFact: TypeAlias = NoticePosted | NoticeDismissed
 AccessFact: TypeAlias = AccessChanged | TrustSettled | ServersFound
 MemoryFact: TypeAlias = MemorySeen
+BackgroundFact: TypeAlias = MechanismsSeen | SpendCounted
+AwayFact: TypeAlias = FocusChanged | FocusWatched
+SuggestionFact: TypeAlias = (
+    SessionOpened | TurnStarted | DraftChanged | SuggestionOffered | SuggestionDropped
+)
+SummaryFact: TypeAlias = SessionOpened | TurnSummarised
 
 Fact: TypeAlias = (
     SessionFact
@@ -313,4 +368,8 @@ Fact: TypeAlias = (
     | NoticeFact
     | AccessFact
     | MemoryFact
+    | BackgroundFact
+    | AwayFact
+    | SuggestionFact
+    | SummaryFact
 )

@@ -11,6 +11,7 @@ import msgspec
 from app.models.cache_clock import CacheClock
 from app.models.provider import Limit, Usage
 from app.sessions.graph import GraphView, MessageGraph
+from app.state.background import Away, Background, Suggestion, Task, TurnSummary
 
 Phase: TypeAlias = Literal[
     "idle",
@@ -187,18 +188,6 @@ class Compaction(msgspec.Struct, frozen=True):
     receipt: Receipt | None = None
 
 
-class Task(msgspec.Struct, frozen=True):
-    """A background job."""
-
-    id: str
-    kind: str
-    title: str
-    status: Literal["pending", "running", "completed", "failed", "aborted", "skipped"]
-    started: float
-    ended: float | None = None
-    detail: str = ""
-
-
 class Notice(msgspec.Struct, frozen=True):
     """One sentence for the person that belongs to no message."""
 
@@ -271,3 +260,7 @@ class State(msgspec.Struct, frozen=True):
     notices: tuple[Notice, ...] = ()
     access: Access = msgspec.field(default_factory=Access)
     memory: Memory = msgspec.field(default_factory=Memory)
+    background: Background = msgspec.field(default_factory=Background)
+    away: Away = msgspec.field(default_factory=Away)
+    suggestion: Suggestion = msgspec.field(default_factory=Suggestion)
+    summary: TurnSummary | None = None

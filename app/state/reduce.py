@@ -12,6 +12,7 @@ from app.plain_text import cut
 from app.sessions.prompts import typed_text, user_kind
 from app.sessions.records import Record
 from app.state import facts as f
+from app.state.background import Away, Background, Suggestion, Task, TurnSummary
 from app.state.model import (
     Access,
     Compaction,
@@ -23,13 +24,14 @@ from app.state.model import (
     Retry,
     Session,
     State,
-    Task,
     ToolRun,
     TurnEnd,
 )
 
 FIRST_WORDS = 60
 """Characters of a prompt that stand as the title."""
+OWN_PROMPT = frozenset({"title", "post_turn"})
+"""Purposes of calls that do not carry the conversation, so that its cache is not touched."""
 
 
 def reduce(state: State, fact: f.Fact) -> State:
@@ -57,7 +59,35 @@ def reduce(state: State, fact: f.Fact) -> State:
     )
     access = reduce_access(state.access, fact) if isinstance(fact, f.AccessFact) else state.access
     memory = reduce_memory(state.memory, fact) if isinstance(fact, f.MemoryFact) else state.memory
-    after = State(session, live, permission, limits, compaction, tasks, notices, access, memory)
+    background = (
+        reduce_background(state.background, fact)
+        if isinstance(fact, f.BackgroundFact)
+        else state.background
+    )
+    away = reduce_away(state.away, fact) if isinstance(fact, f.AwayFact) else state.away
+    suggestion = (
+        reduce_suggestion(state.suggestion, fact)
+        if isinstance(fact, f.SuggestionFact)
+        else state.suggestion
+    )
+    summary = (
+        reduce_summary(state.summary, fact) if isinstance(fact, f.SummaryFact) else state.summary
+    )
+    after = State(
+        session,
+        live,
+        permission,
+        limits,
+        compaction,
+        tasks,
+        notices,
+        access,
+        memory,
+        background,
+        away,
+        suggestion,
+        summary,
+    )
     return after if _differs(state, after) else state
 
 
@@ -72,6 +102,10 @@ def _differs(before: State, after: State) -> bool:
         or before.notices is not after.notices
         or before.access is not after.access
         or before.memory is not after.memory
+        or before.background is not after.background
+        or before.away is not after.away
+        or before.suggestion is not after.suggestion
+        or before.summary is not after.summary
     )
 
 
@@ -218,7 +252,7 @@ def reduce_limits(limits: Limits, fact: f.LimitsFact) -> Limits:
                 usage=limits.usage + usage,
                 cost_usd=None if before is None or cost is None else before + cost,
                 context_tokens=size,
-                cache=limits.cache if fact.purpose == "title" else limits.cache.seen(usage, at),
+                cache=limits.cache if fact.purpose in OWN_PROMPT else limits.cache.seen(usage, at),
             )
         case f.LimitsReported(allowances=allowances):
             return replace(limits, allowances=allowances)
@@ -280,3 +314,47 @@ def reduce_access(access: Access, fact: f.AccessFact) -> Access:
 def reduce_memory(memory: Memory, fact: f.MemoryFact) -> Memory:
     """The memory folder as it was last seen."""
     return memory if memory == fact.memory else fact.memory
+
+
+def reduce_background(background: Background, fact: f.BackgroundFact) -> Background:
+    """The frame that all mechanisms live in."""
+    match fact:
+        case f.MechanismsSeen(mechanisms=mechanisms):
+            same = mechanisms == background.mechanisms
+            return background if same else replace(background, mechanisms=mechanisms)
+        case f.SpendCounted(budget_usd=budget, today=today, spend=spend):
+            counted = replace(background, budget_usd=budget, today=today, spend=spend)
+            return background if counted == background else counted
+        case _:
+            assert_never(fact)
+
+
+def reduce_away(away: Away, fact: f.AwayFact) -> Away:
+    """Whether the person is at the terminal."""
+    match fact:
+        case f.FocusChanged(is_away=is_away):
+            return away if away.is_away == is_away else replace(away, is_away=is_away)
+        case f.FocusWatched(watch=watch):
+            return away if away.watch == watch else replace(away, watch=watch)
+        case _:
+            assert_never(fact)
+
+
+def reduce_suggestion(suggestion: Suggestion, fact: f.SuggestionFact) -> Suggestion:
+    """What the person may want to say next."""
+    match fact:
+        case f.SessionOpened() | f.TurnStarted() | f.SuggestionDropped():
+            return suggestion if not suggestion.text else replace(suggestion, text="")
+        case f.SuggestionOffered(text=text):
+            return replace(suggestion, text=text)
+        case f.DraftChanged(has_draft=has_draft):
+            same = suggestion.has_draft == has_draft
+            return suggestion if same else replace(suggestion, has_draft=has_draft)
+        case _:
+            assert_never(fact)
+
+
+def reduce_summary(summary: TurnSummary | None, fact: f.SummaryFact) -> TurnSummary | None:
+    """Where the last turn left things."""
+    after = fact.summary if isinstance(fact, f.TurnSummarised) else None
+    return summary if after == summary else after

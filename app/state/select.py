@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from app.state.background import Away, Background, Suggestion, Task, TurnSummary
 from app.state.model import (
     Access,
     Compaction,
@@ -14,7 +15,6 @@ from app.state.model import (
     Permission,
     Session,
     State,
-    Task,
 )
 
 
@@ -61,6 +61,26 @@ def access(state: State) -> Access:
 def memory(state: State) -> Memory:
     """The memory folder as it was last seen."""
     return state.memory
+
+
+def background(state: State) -> Background:
+    """The frame that all background mechanisms live in."""
+    return state.background
+
+
+def away(state: State) -> Away:
+    """Whether the person is at the terminal."""
+    return state.away
+
+
+def suggestion(state: State) -> Suggestion:
+    """What the person may want to say next."""
+    return state.suggestion
+
+
+def summary(state: State) -> TurnSummary | None:
+    """Where the last turn left things."""
+    return state.summary
 
 
 def whole(state: State) -> State:

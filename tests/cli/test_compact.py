@@ -114,6 +114,7 @@ def test_a_full_context_is_summed_up_before_the_next_call(cli: Cli, server: Mess
         ("system", "init"),
         ("system", "compact_boundary"),
         ("assistant", None),
+        ("post_turn_summary", None),
         ("result", "success"),
     ]
     told = done.events[1]["compact_metadata"]

@@ -72,6 +72,7 @@ def test_stream_json_tells_what_happens(cli: Cli, server: MessagesServer) -> Non
         ("user", None),
         ("user", None),
         ("assistant", None),
+        ("post_turn_summary", None),
         ("result", "success"),
     ]
     init, result = done.events[0], done.events[-1]
@@ -81,7 +82,10 @@ def test_stream_json_tells_what_happens(cli: Cli, server: MessagesServer) -> Non
     assert init["apiKeySource"] == "ANTHROPIC_API_KEY"
     assert {"Bash", "Read", "Write"} <= set(init["tools"])
     assert len({event["session_id"] for event in done.events}) == 1
-    for event in done.events[1:-1]:
+    summary = done.events[-2]
+    assert (summary["status_category"], summary["needs_action"]) == ("blocked", False)
+    assert isinstance(summary["status_detail"], str)
+    for event in done.events[1:-2]:
         assert event.keys() >= {"message", "session_id", "parent_tool_use_id", "uuid"}
     answers = [event["message"]["content"][0] for event in done.events if event["type"] == "user"]
     assert [answer["tool_use_id"] for answer in answers] == ["toolu_1", "toolu_2"]

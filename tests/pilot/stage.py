@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 from textual.pilot import Pilot
 
+from app.background_settings import AwaySettings, SuggestionSettings
 from app.controller import Controller
 from app.installation import Options
 from app.main import ReverieApp
@@ -98,6 +99,7 @@ async def window(
     environment: dict[str, str] | None = None,
     options: Options | None = None,
     titles: bool = False,
+    background: bool = False,
 ) -> AsyncIterator[Window]:
     clock = StillClock()
     plain = installation(tmp_path, clock)
@@ -106,7 +108,13 @@ async def window(
     provider = ScriptedProvider(*scripts)
     chosen = options or Options()
     loaded = here.settings(chosen)
-    loaded = replace(loaded, settings=msgspec.structs.replace(loaded.settings, titles=titles))
+    settings = msgspec.structs.replace(
+        loaded.settings,
+        titles=titles,
+        away_summary=AwaySettings(enabled=background),
+        suggestion=SuggestionSettings(enabled=background),
+    )
+    loaded = replace(loaded, settings=settings)
     controller = Controller(here, chosen, loaded, lambda *_: provider)
     app = ReverieApp(controller, fps=None)
     async with app.run_test(size=size) as pilot:

@@ -5,15 +5,19 @@ import json
 import subprocess
 import sys
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import psutil
 import pytest
 import pytest_asyncio
 
+from app.installation import Options
 from app.models.errors import LocalModelMissing
 from app.models.local import LocalProvider, find_weights
 from app.models.retry import RetryPolicy, stream_with_retry
+from tests.fakes.background import background
 from tests.fakes.clock import FakeClock
+from tests.fakes.stage import until
 from tests.protocol.asking import collect, request
 
 try:
@@ -101,3 +105,21 @@ def test_the_server_reports_why_it_cannot_start() -> None:
     done = subprocess.run(command, capture_output=True, check=False)
     assert done.returncode == 1
     assert "error" in json.loads(done.stdout)
+
+
+async def test_a_call_beside_the_conversation_reads_its_cache(
+    local: LocalProvider, tmp_path: Path
+) -> None:
+    provider = await local._served()
+    options = Options(tools=("Read",))
+    async with background(tmp_path, provider=provider, options=options) as desk:
+        loop = desk.background._scene.loop()
+        loop.caller.max_tokens = 12
+        await desk.controller.submit("Name a fruit.")
+        await until(desk.controller.store, lambda s: s.live.turn_id is None and s.live.last)
+        prefix = desk.state.limits.usage.whole_input
+        assert prefix > 300
+        await desk.background.recap()
+        (spend,) = desk.state.background.spend
+        assert spend.usage.cache_read >= 0.9 * prefix
+        assert spend.usage.cache_write == 0

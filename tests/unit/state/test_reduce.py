@@ -8,6 +8,7 @@ from app.models.provider import Usage
 from app.sessions.graph import GraphView, MessageGraph
 from app.sessions.records import Record, new_record
 from app.state import facts as f
+from app.state.background import Task
 from app.state.model import (
     Notice,
     OpenBlock,
@@ -16,7 +17,6 @@ from app.state.model import (
     Server,
     Session,
     State,
-    Task,
 )
 from app.state.reduce import latest_title, reduce
 
