@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterable
 
 from textual import events
 from textual._xterm_parser import XTermParser
 from textual.driver import Driver
+from textual.message import Message
 
 _ENTERS = {
     "\x1b\r": "alt+enter",
@@ -19,8 +21,18 @@ _ENTERS = {
 """Spellings of a modified enter that Textual takes for a plain one (cases/B32)."""
 
 
+_TELLS_FOCUS = re.compile(r"\x1b\[\?1004;[13]\$y")
+"""The terminal's answer that it will say when it gets or loses the focus."""
+_ASK_FOCUS = "\x1b[?1004$p"
+
+
 class EnterAwareParser(XTermParser):
-    """Knows every spelling of a modified enter."""
+    """Knows every spelling of a modified enter, and whether the terminal tells of its focus."""
+
+    def feed(self, data: str) -> Iterable[Message]:
+        if _TELLS_FOCUS.search(data):
+            yield events.AppFocus()  # whoever starts a program is in front of it
+        yield from super().feed(data)
 
     def _sequence_to_key_events(self, sequence: str, alt: bool = False) -> Iterable[events.Key]:
         key = _ENTERS.get(sequence)
@@ -39,7 +51,12 @@ def driver_for() -> type[Driver] | None:
     setattr(linux_driver, "XTermParser", EnterAwareParser)  # noqa: B010 - the name is not exported
 
     class CleanDriver(linux_driver.LinuxDriver):
-        """Leaves no mouse mode set behind (notes: 1016 stays on otherwise)."""
+        """Asks for news of the focus, and leaves no mouse mode behind (notes: 1016 stays on)."""
+
+        def start_application_mode(self) -> None:
+            super().start_application_mode()
+            self.write(_ASK_FOCUS)
+            self.flush()
 
         def _disable_mouse_support(self) -> None:
             super()._disable_mouse_support()

@@ -10,6 +10,7 @@ from textual.timer import Timer
 from textual.widget import Widget
 
 from app.clock import Clock
+from app.plain_text import plain_line
 from app.state import select
 from app.state.model import Live, State
 from widgets.follow import Follow
@@ -27,6 +28,7 @@ _PHASES = {
     "interrupting": "stopping",
 }
 
+_COLOURS = {"completed": "ok", "interrupted": "warn", "stopped": "warn", "declined": "warn"}
 Part = tuple[str, str]
 """Text and the name of its colour in the palette."""
 
@@ -71,7 +73,8 @@ class StatusLine(Follow, Widget):
         keys = self._keys
         room = width - 2
         parts = list(self._parts(self._state))
-        while parts and _length(parts) + cell_len(keys) + 3 > room and len(parts) > 2:
+        kept = 3 if any(task.status == "running" for task in self._state.tasks.values()) else 2
+        while parts and _length(parts) + cell_len(keys) + 3 > room and len(parts) > kept:
             parts.pop()
         while keys and _length(parts) + cell_len(keys) + 3 > room:
             keys = keys.rpartition("  ")[0]
@@ -92,11 +95,11 @@ class StatusLine(Follow, Widget):
             bar = gauge(share, glyphs.full, glyphs.empty)
             colour = "warn" if share >= 0.75 else "muted"
             parts.append((f"ctx {bar} {share:.0%}".replace("%", " %"), colour))
-        if state.compaction.trigger == "ahead":
-            parts.append(("summing up ahead", "accent"))
         running = sum(1 for task in state.tasks.values() if task.status == "running")
         if running:
             parts.append((f"{running} task{'s' if running > 1 else ''}", "accent"))
+        if state.compaction.trigger == "ahead":
+            parts.append(("summing up ahead", "accent"))
         parts.append((state.session.mode, "warn" if state.session.mode != "default" else "muted"))
         parts.append((model_in_words(state.session.model) or "no model", "muted"))
         used = limits.usage.whole_input + limits.usage.output
@@ -107,6 +110,8 @@ class StatusLine(Follow, Widget):
         if remaining is not None:
             seconds = remaining.total_seconds()
             parts.append((f"cache {seconds_in_words(seconds) if seconds else 'cold'}", "muted"))
+        if state.away.watch == "keys" and state.background.mechanisms:
+            parts.append(("away by idle keys", "muted"))
         if not state.session.persisted:
             parts.append(("not saved", "warn"))
         return parts
@@ -131,8 +136,15 @@ class StatusLine(Follow, Widget):
 def _ended(live: Live, state: State, on: str, off: str) -> Part:
     if live.last is None:
         return (f"{off} ready", "muted") if state.access.ready else (f"{off} no model yet", "warn")
-    colours = {"completed": "ok", "interrupted": "warn", "stopped": "warn", "declined": "warn"}
-    return f"{on} {live.last.outcome}", colours.get(live.last.outcome, "error")
+    outcome, summary = live.last.outcome, state.summary
+    colour = _COLOURS.get(outcome, "error")
+    if summary is None or outcome != "completed":
+        return f"{on} {outcome}", colour
+    if summary.needs_action or summary.category == "waiting":
+        colour = "warn"
+    elif summary.category == "failed":
+        colour = "error"
+    return f"{on} {plain_line(summary.in_words)}", colour
 
 
 def _length(parts: list[Part]) -> int:

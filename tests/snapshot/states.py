@@ -16,6 +16,7 @@ from app.main import ReverieApp
 from app.models.provider import Usage
 from app.paths import Places
 from app.state import facts as f
+from app.state.background import Task
 from app.state.model import (
     AskedQuestion,
     Notice,
@@ -26,7 +27,6 @@ from app.state.model import (
     Receipt,
     Server,
     Session,
-    Task,
 )
 from tests.fakes.clock import StillClock
 from tests.unit.widgets.test_feed import Writer, use

@@ -37,7 +37,7 @@ class Foot(Vertical):
     def compose(self) -> ComposeResult:
         with Horizontal(id="input"):
             yield Static(Content(glyphs_of(self.app).prompt), id="mark")
-            yield Prompt(id="prompt")
+            yield Prompt(now=self._now, id="prompt")
 
     @property
     def prompt(self) -> Prompt:

@@ -87,25 +87,49 @@ class NoteBlock(Struct, frozen=True):
     uuid: str = ""
 
 
+class AwayBlock(Struct, frozen=True):
+    """What happened while the person was away: a box, or one line once it has been read."""
+
+    text: str
+    uuid: str = ""
+    at: str = ""
+    """Local time, `14:31`."""
+    turns: tuple[str, ...] = ()
+    """What led to it, a line a turn."""
+    fold: Fold = "brief"
+
+
 Block: TypeAlias = (
-    PromptBlock | ProseBlock | CodeBlock | ThinkingBlock | CardBlock | ShellBlock | NoteBlock
+    PromptBlock
+    | ProseBlock
+    | CodeBlock
+    | ThinkingBlock
+    | CardBlock
+    | ShellBlock
+    | NoteBlock
+    | AwayBlock
 )
+
+Foldable: TypeAlias = ThinkingBlock | CardBlock | ShellBlock | AwayBlock
+"""Blocks that `enter` opens and closes."""
 
 
 def foldable(block: Block) -> bool:
     """Whether `enter` opens and closes the block."""
-    return isinstance(block, ThinkingBlock | CardBlock | ShellBlock)
+    return isinstance(block, Foldable)
 
 
 def fold_of(block: Block) -> Fold:
     """How far a block is open; `full` for those that cannot be folded."""
-    return block.fold if isinstance(block, ThinkingBlock | CardBlock | ShellBlock) else "full"
+    return block.fold if isinstance(block, Foldable) else "full"
 
 
 def copied_text(block: Block) -> str:
     """What `y` copies of a block."""
     match block:
-        case PromptBlock() | ProseBlock() | CodeBlock() | ThinkingBlock() | NoteBlock():
+        case PromptBlock() | ProseBlock() | CodeBlock() | ThinkingBlock():
+            return block.text
+        case NoteBlock() | AwayBlock():
             return block.text
         case CardBlock():
             return block.output or block.title

@@ -17,7 +17,15 @@ from textual.strip import Strip
 from app.state import select
 from app.state.model import Live, Session
 from widgets.conversation.block_view import BlockView
-from widgets.conversation.blocks import CardBlock, Fold, PromptBlock, copied_text, fold_of, foldable
+from widgets.conversation.blocks import (
+    AwayBlock,
+    CardBlock,
+    Fold,
+    PromptBlock,
+    copied_text,
+    fold_of,
+    foldable,
+)
 from widgets.conversation.feed import Feed
 from widgets.follow import Follow
 from widgets.looks import palette_of
@@ -58,7 +66,8 @@ class Conversation(Follow, BlockView):
         Binding("enter,space", "fold", "Open", id="conversation.fold"),
         Binding("y", "copy", "Copy", id="conversation.copy"),
         Binding("e", "edit", "Editor", id="conversation.edit"),
-        Binding("x", "strike", "Strike a note from memory", id="conversation.strike"),
+        Binding("x", "strike", "Strike a note, dismiss a recap", id="conversation.strike"),
+        Binding("o", "turn_off", "Turn recaps off", id="conversation.turn_off"),
         Binding("slash", "find", "Find", id="conversation.find"),
         Binding("n", "find_next(1)", "Next hit", id="conversation.find_next"),
         Binding("N", "find_next(-1)", "Hit before", id="conversation.find_before"),
@@ -87,6 +96,9 @@ class Conversation(Follow, BlockView):
             self.name = name
             self.change_id = change_id
             self.tool_id = tool_id
+
+    class RecapsUnwanted(Message):
+        """The person wants no recaps after being away."""
 
     class FindAsked(Message):
         """The person wants to search."""
@@ -279,13 +291,21 @@ class Conversation(Follow, BlockView):
             self.post_message(self.EditAsked(copied_text(self.blocks[self.cursor])))
 
     def action_strike(self) -> None:
-        """Take back what the memory call under the cursor has noted."""
+        """Take back what the memory call under the cursor has noted; fold a recap."""
         block = self.blocks[self.cursor] if self.cursor is not None else None
+        if isinstance(block, AwayBlock) and self.cursor is not None:
+            self._feed.set_fold(self.cursor, "folded")
+            self.blocks_changed([self.cursor])
         if isinstance(block, CardBlock) and isinstance(block.details, Mapping):
             change = block.details.get("changeId")
             if block.name == "memory" and isinstance(change, str):
                 name = str(block.details.get("name"))
                 self.post_message(self.StrikeAsked(name, change, block.tool_id))
+
+    def action_turn_off(self) -> None:
+        """No more recaps after being away, when one is under the cursor."""
+        if self.cursor is not None and isinstance(self.blocks[self.cursor], AwayBlock):
+            self.post_message(self.RecapsUnwanted())
 
     def action_find(self) -> None:
         self.post_message(self.FindAsked())

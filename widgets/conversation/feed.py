@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from msgspec.structs import replace
 
-from app.plain_text import cut, plain
+from app.plain_text import cut, plain, plain_line
 from app.sessions.compact import compaction_in_words
 from app.sessions.graph import COMPACT_UNDONE, MEMORY_STRUCK, REWIND, GraphView, MessageGraph
 from app.sessions.history import advance, timeline
@@ -25,18 +25,19 @@ from app.sessions.records import JsonObject, Record
 from app.sessions.summary import moment_of
 from app.state.model import Live, OpenBlock
 from widgets.conversation.blocks import (
+    AwayBlock,
     Block,
     CardBlock,
-    CodeBlock,
     Fold,
+    Foldable,
     NoteBlock,
     PromptBlock,
-    ProseBlock,
     ShellBlock,
     ThinkingBlock,
 )
 from widgets.conversation.cards import call_title, result_note, result_text
-from widgets.conversation.markdown_split import Piece, Splitter, split
+from widgets.conversation.markdown_split import split
+from widgets.conversation.pieces import ArrivingText, piece_block
 
 RECENT_RECORDS = 400
 """Records that become blocks when a session is opened; earlier ones follow when they are needed."""
@@ -44,35 +45,6 @@ RECENT_RECORDS = 400
 _TAG = re.compile(r"\s*<([a-z-]+)>(.*?)(?:</\1>(?=\s*(?:<[a-z-]+>|\Z))|\Z)", re.DOTALL)
 
 _OPEN_AT_ONCE = frozenset({"Edit", "MultiEdit", "Write", "Bash", "TodoWrite", "NotebookEdit"})
-
-
-class ArrivingText:
-    """One text block of a reply while it grows: cleaned and split once, whatever its length."""
-
-    def __init__(self) -> None:
-        self._splitter = Splitter()
-        self._taken = 0
-        self._clean = ""
-        self._blocks: list[Block] = []
-
-    def feed(self, text: str, *, ended: bool) -> list[Block]:
-        """The blocks of all text so far; those that are final are the same objects as before."""
-        stop = len(text) if ended else _safe_end(text, self._taken)
-        self._clean += plain(text[self._taken : stop])
-        self._taken = stop
-        rest = self._splitter.feed(self._clean, ended=ended)
-        closed = self._splitter.closed
-        self._blocks += [_piece_block(piece, "") for piece in closed[len(self._blocks) :]]
-        return [*self._blocks, *(_piece_block(piece, "") for piece in rest)]
-
-
-def _safe_end(text: str, start: int) -> int:
-    """Where the text can be cut without parting a line end or an escape sequence."""
-    end = len(text)
-    escape = text.rfind("\x1b", max(start, end - 32))
-    if escape >= 0:
-        return escape
-    return end - 1 if end > start and text[-1] == "\r" else end
 
 
 class Feed:
@@ -186,7 +158,7 @@ class Feed:
             kind = block.get("type")
             if kind == "text" and str(block.get("text") or "").strip():
                 for piece in split(plain(str(block["text"]))):
-                    self._add(_piece_block(piece, uuid))
+                    self._add(piece_block(piece, uuid))
             elif kind == "thinking" and str(block.get("thinking") or "").strip():
                 self._add(ThinkingBlock(plain(str(block["thinking"])), uuid))
             elif kind == "tool_use":
@@ -210,6 +182,7 @@ class Feed:
         if kind == "tool_result":
             self._results(record, data, changed)
         elif kind == "prompt":
+            self._away_was_read(changed)
             pictures = sum(1 for b in blocks_of(content_of(data)) if b.get("type") == "image")
             self._add(PromptBlock(plain(typed_text(data)), uuid, _clock(record), pictures))
         elif kind == "interrupt":
@@ -219,6 +192,14 @@ class Feed:
             self._add(CardBlock("", "Summary", _head(text), "ok", output=text, uuid=uuid))
         elif kind == "echo":
             self._echo(text_of(data), uuid, changed)
+
+    def _away_was_read(self, changed: list[int]) -> None:
+        """The person goes on: what happened meanwhile becomes one line."""
+        last = len(self.blocks) - 1
+        block = self.blocks[last] if self.blocks else None
+        if isinstance(block, AwayBlock):
+            self.blocks[last] = replace(block, fold="folded")
+            changed.append(last)
 
     def _echo(self, text: str, uuid: str, changed: list[int]) -> None:
         tags = _leading_tags(text)
@@ -291,7 +272,7 @@ class Feed:
         elif subtype == REWIND and text:
             self._add(NoteBlock(f"↺ {text}", "accent", uuid))
         elif subtype == "away_summary" and text:
-            self._add(NoteBlock("while you were away: " + text, "accent", uuid))
+            self._add(AwayBlock(text, uuid, _clock(record), _turns(data)))
         elif subtype == "api_refusal":
             self._add(NoteBlock(text or "The model declined this request.", "warn", uuid))
         elif subtype == "api_error" and text:
@@ -360,19 +341,23 @@ class Feed:
     def set_fold(self, index: int, fold: Fold) -> None:
         """Fold or open one block."""
         block = self.blocks[index]
-        if isinstance(block, ThinkingBlock | CardBlock | ShellBlock):
+        if isinstance(block, Foldable):
             self.blocks[index] = replace(block, fold=fold)
-
-
-def _piece_block(piece: Piece, uuid: str) -> Block:
-    if piece.kind == "code":
-        return CodeBlock(piece.text, piece.language, uuid, piece.continues)
-    return ProseBlock(piece.text, uuid, piece.joined)
 
 
 def _clock(record: Record) -> str:
     moment = moment_of(record)
     return moment.astimezone().strftime("%H:%M") if moment else ""
+
+
+def _turns(data: JsonObject) -> tuple[str, ...]:
+    """What led to a recap, a line a turn."""
+    turns = cast("list[object]", data.get("turns")) if isinstance(data.get("turns"), list) else []
+    shown = [cast("JsonObject", turn) for turn in turns if isinstance(turn, dict)]
+    return tuple(
+        plain_line(f"{turn.get('prompt')} · {turn.get('detail') or turn.get('category')}")
+        for turn in shown
+    )
 
 
 def _leading_tags(text: str) -> dict[str, str]:

@@ -10,7 +10,9 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
+from widgets.conversation.away_card import away_lines
 from widgets.conversation.blocks import (
+    AwayBlock,
     Block,
     CardBlock,
     CodeBlock,
@@ -94,6 +96,9 @@ class Renderer:
                 return self._card(block, width)
             case ShellBlock():
                 return self._shell(block, width)
+            case AwayBlock():
+                accent = self._tones["accent"]
+                return away_lines(block, width, self._glyphs, self._text, accent, self._muted)
             case NoteBlock():
                 style = self._tones[block.tone]
                 return self._indented(

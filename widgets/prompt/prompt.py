@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+import time
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import ClassVar
 
+from rich.cells import cell_len
 from textual import events
 from textual.binding import Binding, BindingType
+from textual.content import Content
 from textual.message import Message
 
 from app.commands import parse_command
-from app.plain_text import plain
+from app.plain_text import plain, plain_line
 from widgets.keys import action_of
 from widgets.prompt.completion import Offer, Wanted, wanted_at
 from widgets.prompt.graphemes import GraphemeArea
 from widgets.prompt.pastes import Pastes
 
 Location = tuple[int, int]
+GHOST_KEYS = "tab accept · any key hides"
+GHOST_PAUSE = 0.5
+"""Seconds that a ghost text must have been in sight before enter may send it."""
+_GHOST_ACTIONS = frozenset({"tab", "send", "cursor_right"})
 
 
 class Prompt(GraphemeArea):
@@ -79,16 +86,30 @@ class Prompt(GraphemeArea):
     class SessionsAsked(Message):
         """The person wants to go on with another session."""
 
+    class GhostGone(Message):
+        """What was offered as ghost text was taken, or a key has said no to it."""
+
     class QueueAsked(Message):
         """The person wants back what was queued last."""
 
     class DropAsked(Message):
         """The person wants what was queued last to be forgotten."""
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name
+    def __init__(
+        self,
+        *,
+        now: Callable[[], float] = time.monotonic,
+        id: str | None = None,  # noqa: A002 - Textual's own name
+    ) -> None:
+        """`now` gives monotonic seconds."""
         self.earlier: Sequence[str] = ()
         """Earlier prompts, oldest first."""
         self.has_queue = False
+        self.enter_takes = False
+        """Whether enter takes the ghost text and sends it."""
+        self._ghost = ""
+        self._ghost_since = 0.0
+        self._now = now
         self._pastes = Pastes()
         self._place: int | None = None
         self._kept = ""
@@ -142,6 +163,41 @@ class Prompt(GraphemeArea):
         self._place = None
         return text
 
+    # Ghost text: it is drawn in the empty prompt and is no part of the document
+
+    def offer_ghost(self, text: str) -> None:
+        """Draw what the person may want to say, or with an empty text nothing."""
+        if text != self._ghost:
+            self._ghost, self._ghost_since = text, self._now()
+            self._draw_ghost()
+
+    @property
+    def ghost(self) -> str:
+        """The ghost text that is in sight; empty when there is none."""
+        return "" if self.text else self._ghost
+
+    def on_resize(self) -> None:
+        self._draw_ghost()
+
+    def _draw_ghost(self) -> None:
+        words = plain_line(self._ghost)
+        gap = self.content_size.width - cell_len(words) - cell_len(GHOST_KEYS) - 1
+        line = f"{words}{' ' * gap}{GHOST_KEYS}" if words and gap > 1 else words
+        self.placeholder = Content(line)
+
+    def _take_ghost(self) -> bool:
+        """Make the ghost text the draft; False when there is none."""
+        ghost = self.ghost
+        if ghost:
+            self._let_ghost_go()
+            self.take(ghost)
+        return bool(ghost)
+
+    def _let_ghost_go(self) -> None:
+        if self._ghost:
+            self.offer_ghost("")
+            self.post_message(self.GhostGone())
+
     # Keys
 
     async def _on_key(self, event: events.Key) -> None:
@@ -149,6 +205,8 @@ class Prompt(GraphemeArea):
         # typed just before them; the text area's own (backspace, arrows) too, which would be
         # overtaken by those typed just after them.
         action = action_of(self, event.key, "prompt.") or action_of(self, event.key, "")
+        if self._ghost and action not in _GHOST_ACTIONS:
+            self._let_ghost_go()
         if action is not None:
             event.stop()
             event.prevent_default()
@@ -167,6 +225,7 @@ class Prompt(GraphemeArea):
         await super()._on_key(event)
 
     async def _on_paste(self, event: events.Paste) -> None:
+        self._let_ghost_go()
         event.stop()
         event.prevent_default()
         self.action_insert(self._pastes.fold(plain(event.text)))
@@ -184,6 +243,10 @@ class Prompt(GraphemeArea):
         if line.endswith("\\") and column == len(line):
             self.replace("\n", (row, column - 1), (row, column))
             return
+        if self.ghost:
+            ripe = self._now() - self._ghost_since >= GHOST_PAUSE
+            if not (self.enter_takes and ripe and self._take_ghost()):
+                self._let_ghost_go()
         text, pictures = self._pastes.take_pictures(self.whole_text)
         if text.strip() or pictures:
             self.clear_draft()
@@ -219,11 +282,17 @@ class Prompt(GraphemeArea):
         self.replace("\n", *self.selection)
 
     def action_tab(self) -> None:
-        """Take the chosen completion; in an empty prompt go to the conversation."""
+        """Take the chosen completion or the ghost text; in an empty prompt leave it."""
         if self._offers:
             self._accept()
+        elif self._take_ghost():
+            return
         elif not self.text:
             self.post_message(self.LeaveAsked())
+
+    def action_cursor_right(self, select: bool = False) -> None:
+        if not self._take_ghost():
+            super().action_cursor_right(select)
 
     def action_up(self) -> None:
         """The offer above, the line above, or the earlier prompt."""
