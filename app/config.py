@@ -101,9 +101,19 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     prices: Mapping[str, ModelPrice] = msgspec.field(default_factory=dict[str, ModelPrice])
 
 
-WIDENS_TRUST = frozenset({"base_url", "prices", "cleanup_period_days", "memory.folder"})
+WIDENS_TRUST = frozenset(
+    {"base_url", "prices", "cleanup_period_days", "memory.folder"}
+    | {"background.daily_budget_usd", "suggestion.enter_sends", "post_turn.notify"}
+)
 """Keys that a project's file may not set (spec/cli.md, Settings)."""
-_NARROWS: Mapping[str, object] = {"memory.writes": "deny", "auto_memory": False}
+_NARROWS: Mapping[str, object] = {
+    "memory.writes": "deny",
+    "auto_memory": False,
+    "away_summary.enabled": False,
+    "away_summary.model": "never",
+    "suggestion.enabled": False,
+    "post_turn.engine": "heuristic",
+}
 """Keys that a project's file may only set to this value, which allows less."""
 
 

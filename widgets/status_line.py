@@ -15,7 +15,7 @@ from app.state import select
 from app.state.model import Live, State
 from widgets.follow import Follow
 from widgets.looks import glyphs_of, palette_of
-from widgets.words import cost_in_words, gauge, model_in_words, seconds_in_words, tokens_in_words
+from widgets.words import cost_in_words, gauge, seconds_in_words, tokens_in_words
 
 _PHASES = {
     "requesting": "waiting for the model",
@@ -40,6 +40,8 @@ class StatusLine(Follow, Widget):
         super().__init__()
         self._keys = ""
         self._shown: list[Part] = []
+        self._droppable: list[Part] = []
+        """What goes first where there is no room, the last one first."""
         self._clock = clock
         self._state: State | None = None
         self._timer: Timer | None = None
@@ -53,7 +55,7 @@ class StatusLine(Follow, Widget):
         if self._timer is not None:
             ticking = state.live.turn_id is not None
             (self._timer.resume if ticking else self._timer.pause)()
-        shown = list(self._parts(state))
+        shown = self._parts(state)
         if shown != self._shown:  # most facts of a running turn change nothing here
             self._shown = shown
             self.refresh()
@@ -71,12 +73,15 @@ class StatusLine(Follow, Widget):
         if y or self._state is None or not width:
             return Strip.blank(width, base)
         keys = self._keys
-        room = width - 2
-        parts = list(self._parts(self._state))
-        kept = 3 if any(task.status == "running" for task in self._state.tasks.values()) else 2
-        while parts and _length(parts) + cell_len(keys) + 3 > room and len(parts) > kept:
-            parts.pop()
-        while keys and _length(parts) + cell_len(keys) + 3 > room:
+        room = width - 5  # a cell at each end, and a gap between the parts and the keys
+        parts = self._parts(self._state)
+        if _length(parts) + cell_len(keys) > room:
+            keys = _short(keys)
+        for part in reversed(self._droppable):
+            if _length(parts) + cell_len(keys) <= room:
+                break
+            parts.remove(part)
+        while keys and _length(parts) + cell_len(keys) > room:
             keys = keys.rpartition("  ")[0]
         segments = [Segment(" ", base)]
         for position, (text, colour) in enumerate(parts):
@@ -95,13 +100,7 @@ class StatusLine(Follow, Widget):
             bar = gauge(share, glyphs.full, glyphs.empty)
             colour = "warn" if share >= 0.75 else "muted"
             parts.append((f"ctx {bar} {share:.0%}".replace("%", " %"), colour))
-        running = sum(1 for task in state.tasks.values() if task.status == "running")
-        if running:
-            parts.append((f"{running} task{'s' if running > 1 else ''}", "accent"))
-        if state.compaction.trigger == "ahead":
-            parts.append(("summing up ahead", "accent"))
-        parts.append((state.session.mode, "warn" if state.session.mode != "default" else "muted"))
-        parts.append((model_in_words(state.session.model) or "no model", "muted"))
+        kept = len(parts)
         used = limits.usage.whole_input + limits.usage.output
         if used:
             parts.append((tokens_in_words(used), "muted"))
@@ -110,10 +109,19 @@ class StatusLine(Follow, Widget):
         if remaining is not None:
             seconds = remaining.total_seconds()
             parts.append((f"cache {seconds_in_words(seconds) if seconds else 'cold'}", "muted"))
-        if state.away.watch == "keys" and state.background.mechanisms:
-            parts.append(("away by idle keys", "muted"))
+        running = sum(1 for task in state.tasks.values() if task.status == "running")
+        tasks = (f"{running} task{'s' if running > 1 else ''}", "accent")
+        if running:
+            parts.append(tasks)
+        if state.compaction.trigger == "ahead":
+            parts.append(("summing up ahead", "accent"))
         if not state.session.persisted:
             parts.append(("not saved", "warn"))
+        if state.session.mode != "default":
+            parts.append((state.session.mode, "warn"))
+        if state.away.watch == "keys" and state.background.mechanisms:
+            parts.append(("away by idle keys", "muted"))
+        self._droppable = [part for part in parts[kept:] if part != tasks]
         return parts
 
     def _activity(self, state: State) -> Part:
@@ -145,6 +153,13 @@ def _ended(live: Live, state: State, on: str, off: str) -> Part:
     elif summary.category == "failed":
         colour = "error"
     return f"{on} {plain_line(summary.in_words)}", colour
+
+
+def _short(keys: str) -> str:
+    """The keys with the words of the first two alone: `enter Send  f1 Help  f2 f3 f4`."""
+    hints = keys.split("  ")
+    rest = " ".join(hint.partition(" ")[0] for hint in hints[2:])
+    return "  ".join([*hints[:2], *([rest] if rest else [])])
 
 
 def _length(parts: list[Part]) -> int:

@@ -16,7 +16,7 @@ from app.main import ReverieApp
 from app.models.provider import Usage
 from app.paths import Places
 from app.state import facts as f
-from app.state.background import Task
+from app.state.background import Mechanism, Task, TurnSummary
 from app.state.model import (
     AskedQuestion,
     Notice,
@@ -62,6 +62,28 @@ def opened(writer: Writer | None = None, title: str = "", **fields: Any) -> list
         f.TrustSettled(True),
         f.AccessChanged(True),
     ]
+
+
+def away(*, goes_on: bool = False) -> Writer:
+    writer = conversation()
+    turns = [
+        {"prompt": "the checkout test fails, find out why", "category": "completed", "detail": "x"},
+        {"prompt": "run it 50 times", "category": "completed", "detail": "tests pass"},
+    ]
+    content = (
+        "Found the race in cart expiry and fixed it; 50 runs pass. Next: the same clock in "
+        "session.py."
+    )
+    writer.add("system", subtype="away_summary", content=content, turns=turns)
+    if goes_on:
+        writer.user("and the same clock in session.py")
+    return writer
+
+
+def ended(summary: TurnSummary | None = None) -> list[f.Fact]:
+    """A turn that is over, and where it has left things."""
+    facts: list[f.Fact] = [f.TurnStarted("t", 0.0), f.TurnEnded("t", "completed", "", 12.0)]
+    return [*facts, f.TurnSummarised(summary)] if summary is not None else facts
 
 
 def conversation() -> Writer:
@@ -307,6 +329,18 @@ STATES: dict[str, Callable[[], list[f.Fact]]] = {
         Server("llama.cpp", "http://127.0.0.1:8080", ()),
     ),
     "modes": lambda: talk(f.ModeChanged("acceptEdits"), f.GitBranchSeen("feature/clock")),
+    "away": lambda: [*opened(away(), "Fix the flaky checkout test"), *ended()],
+    "away_read": lambda: [*opened(away(goes_on=True), "Fix the flaky checkout test")],
+    "ghost": lambda: talk(
+        *ended(TurnSummary("completed", "tests pass")),
+        f.SuggestionOffered("fix the same clock in session.py"),
+    ),
+    "turn_waits": lambda: talk(
+        *ended(TurnSummary("waiting", "asks: which of the two clocks?", needs_action=True)),
+        f.FocusWatched("keys"),
+        f.MechanismsSeen((Mechanism("title", "Session title", "titles", is_on=True),)),
+    ),
+    "turn_failed": lambda: talk(*ended(TurnSummary("failed", "2 tests failed"))),
     "unsaved": lambda: opened(persisted=False),
     "unknown_price": lambda: [*talk(), f.RequestMeasured(Usage(10, 10), None, NOW)],
     "tasks": lambda: talk(

@@ -204,7 +204,7 @@ class Conversation(Follow, BlockView):
     # Keys
 
     def on_focus(self) -> None:
-        if self.cursor is None and self.blocks:
+        if self.blocks and (self.cursor is None or self.following):
             self.cursor = len(self.blocks) - 1
         self.refresh()
 
