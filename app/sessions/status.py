@@ -6,11 +6,12 @@ from collections.abc import Iterable
 from typing import Literal, TypeAlias
 
 from app.sessions.graph import GraphView
-from app.sessions.prompts import blocks_of, content_of, user_kind
+from app.sessions.prompts import blocks_of, content_of, text_of, user_kind
 from app.sessions.records import Record
 
-Status: TypeAlias = Literal["complete", "interrupted", "empty", "unreadable", "open"]
-"""`open`: a living process has it; `interrupted`: the last turn has no answer."""
+Status: TypeAlias = Literal["complete", "waiting", "interrupted", "empty", "unreadable", "open"]
+"""`open`: a living process has it; `interrupted`: the last turn has no answer; `waiting`: it ends
+in a question to the person."""
 
 _PASSED_OVER = frozenset({"echo", "meta", "machine", "empty", "compact_summary"})
 
@@ -27,12 +28,20 @@ def last_turn(newest_first: Iterable[Record]) -> Status:
     """
     for record in newest_first:
         if record.type == "assistant":
-            return "complete" if _is_answer(record) else "interrupted"
+            if not _is_answer(record):
+                return "interrupted"
+            return "waiting" if _asks(record) else "complete"
         if record.type == "user" and (
             record.tool_results or user_kind(record, record.data) not in _PASSED_OVER
         ):
             return "interrupted"
     return "empty"
+
+
+def _asks(record: Record) -> bool:
+    """Whether a reply's last line is a question; what is quoted, code or a heading is none."""
+    last = text_of(record.data).rstrip().rpartition("\n")[2].strip("*_ ")
+    return last.endswith(("?", "？")) and not last.startswith((">", "#", "`"))
 
 
 def _is_answer(record: Record) -> bool:

@@ -28,6 +28,7 @@ SHARE = 0.45
 
 _COLOURS = {
     "complete": "ok",
+    "waiting": "warn",
     "interrupted": "warn",
     "open": "accent",
     "here": "accent",

@@ -30,6 +30,20 @@ def test_a_small_session_is_known_exactly(tmp_path: Path) -> None:
     assert (found.size, found.updated_at) == (file.stat().st_size, 1_700_000_000)
 
 
+@pytest.mark.parametrize(
+    ("reply", "status"),
+    [
+        ("Which one?", "waiting"),
+        ("Both work.\n\n**哪一个？**", "waiting"),
+        ("> Which one?", "complete"),
+        ("Which one? The second.", "complete"),
+    ],
+)
+def test_a_session_that_asks_its_person_waits(tmp_path: Path, reply: str, status: str) -> None:
+    made = Made().user("mend the clock").says(reply)
+    assert seen(made, tmp_path).status == status
+
+
 def test_a_long_session_is_known_by_its_ends_alone(tmp_path: Path) -> None:
     made = Made(cwd="/w/a").talk("mend the clock").long(LONG)
     made.cwd, made.branch = "/w/b", "later"
