@@ -11,6 +11,8 @@ from benchmarks.terminal import APP, FLOOR, Home, Program
 LETTERS = "QWYZXVNUOG"
 """Capitals that neither an escape sequence nor the foot of the screen ends or shows."""
 ROUNDS = 12
+ALONE = {"REVERIE_ENABLE_AWAY_SUMMARY": "0", "REVERIE_ENABLE_PROMPT_SUGGESTION": "0"}
+"""Without background mechanisms."""
 STREAMING = (sys.executable, "-m", "benchmarks.paced", "2000000", "steady")
 
 
@@ -31,8 +33,13 @@ def typed(program: Program, rounds: int = 1) -> list[float]:
 def measure(rounds: int = ROUNDS) -> list[Figure]:
     """Type into the floor, the idle app and the streaming app in turn."""
     home = Home()
-    programs = [Program(FLOOR, home), Program((*APP, "--demo"), home), Program(STREAMING, home)]
-    times: list[list[float]] = [[], [], []]
+    programs = [
+        Program(FLOOR, home),
+        Program((*APP, "--demo"), home),
+        Program(STREAMING, home),
+        Program((*APP, "--demo"), home, ALONE),
+    ]
+    times: list[list[float]] = [[], [], [], []]
     try:
         for program in programs:
             program.wait_for(b"reverie")
@@ -50,7 +57,7 @@ def measure(rounds: int = ROUNDS) -> list[Figure]:
         for program in programs:
             program.close()
         home.close()
-    floor, idle, busy = times
+    floor, idle, busy, alone = times
     base = p95(floor)
     figures: list[Figure] = []
     for name, values, target in (("idle", idle, 1.3), ("while streaming", busy, 1.6)):
@@ -61,6 +68,9 @@ def measure(rounds: int = ROUNDS) -> list[Figure]:
         figures.append(
             Figure(f"keys: {name}, p95", p95(values) / base, "× minimal", target, detail)
         )
+    detail = f"median {median(idle):.1f} ms with, {median(alone):.1f} ms without"
+    ratio = median(idle) / median(alone)
+    figures.append(Figure("keys: background on, median", ratio, "× off", 1.05, detail))
     return figures
 
 
