@@ -127,33 +127,41 @@ class DocumentFolder:
         """Put `data` in the document's place in one step, or with None take the document away.
 
         Returns time and size of what was put there: of ours, whatever another program does next.
-
         Raises `Moved` where it holds something else than `expected`; then it is as it was, also
-        when another program wrote to it in this very moment. What a killed process has left in the
-        folder may be the only copy of a text: it goes to `keep` first. Raises `StorageError`.
+        when another program wrote to it in this very moment. Raises `StorageError`.
+        """
+        self.tidy(name, keep)
+        with self.prepared(name, data, expected) as commit:
+            return commit()
+
+    def tidy(self, name: str, keep: Callable[[bytes], object]) -> None:
+        """Put away what a killed process has left beside a document: it may be the only copy of a
+        text, so it goes to `keep` first. Only the lock's holder may. Raises `StorageError`.
+        """
+        place = self.place(name)
+        with contextlib.suppress(FileNotFoundError), _told(name):
+            if place.parent.is_dir():
+                with self._opened(place.parent, make=False) as folder:
+                    put_away_leftovers(folder, keep)
+
+    @contextlib.contextmanager
+    def prepared(
+        self, name: str, data: bytes | None, expected: str | None
+    ) -> Generator[Callable[[], Stamp | None], None, None]:
+        """A write of `put` with everything done but its last step, which the call then is.
+
+        Several that are prepared together happen within microseconds of each other.
         """
         place = self.place(name)
         try:
-            with self._opened(place.parent, make=data is not None) as folder:
-                put_away_leftovers(folder, keep)
-                stamp: Stamp | None = None
-                if data is None:
-                    _take_away(folder, place.name, expected)
-                elif expected is None:
-                    stamp = _put_new(folder, place.name, data)
-                else:
-                    stamp = _put_over(folder, place.name, data, expected)
-                with contextlib.suppress(OSError):  # some file systems cannot sync a folder
-                    os.fsync(folder)
-                return stamp
+            with _told(name), self._opened(place.parent, make=data is not None) as folder:
+                write = _Write(folder, place.name, data, expected)
+                try:
+                    yield write.commit
+                finally:
+                    write.close()
         except FileNotFoundError as error:
             raise Moved(None) from error
-        except OSError as error:
-            raise StorageError(
-                f"{cut(plain_line(name), 80)} cannot be written: {error.strerror or error}.",
-                kept="Nothing was changed.",
-                todo="Check the memory folder, its permissions and free space.",
-            ) from error
 
     @contextlib.contextmanager
     def _opened(self, folder: Path, *, make: bool) -> Generator[int, None, None]:
@@ -186,35 +194,66 @@ def put_away_leftovers(folder: int, keep: Callable[[bytes], object]) -> None:
                     os.unlink(name, dir_fd=folder)
 
 
-def _put_new(folder: int, name: str, data: bytes) -> Stamp:
-    temporary, stamp = _write_beside(folder, data, 0o600)
-    try:
-        os.link(temporary, name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
-    except FileExistsError as error:
-        raise Moved(_content(folder, name)) from error
-    except OSError as error:
-        if error.errno not in (errno.EPERM, errno.ENOTSUP, errno.ENOSYS):
-            raise
-        # No hard links here: an empty file of our own holds the name meanwhile.
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
-        os.close(os.open(name, flags, 0o600, dir_fd=folder))
-        os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
-    finally:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(temporary, dir_fd=folder)
-    return stamp
+class _Write:
+    """One write in an open folder: the new text lies beside the document until `commit`."""
 
+    def __init__(self, folder: int, name: str, data: bytes | None, expected: str | None) -> None:
+        self._folder = folder
+        self._name = name
+        self._data = data
+        self._expected = expected
+        self._temporary = ""
+        self._stamp: Stamp | None = None
+        if data is None:
+            return
+        mode, owner = 0o600, None
+        if expected is not None:
+            old = os.stat(name, dir_fd=folder, follow_symlinks=False)
+            if old.st_nlink > 1:
+                return  # a new file would part its names
+            mode, owner = stat.S_IMODE(old.st_mode), (old.st_uid, old.st_gid)
+        self._temporary, self._stamp = _write_beside(folder, data, mode, owner)
 
-def _put_over(folder: int, name: str, data: bytes, expected: str) -> Stamp:
-    old = os.stat(name, dir_fd=folder, follow_symlinks=False)
-    current = _content(folder, name)
-    if digest_of(current) != expected:
-        raise Moved(current)
-    if old.st_nlink > 1:
-        return _write_in_place(folder, name, data)
-    owner = old.st_uid, old.st_gid
-    temporary, stamp = _write_beside(folder, data, stat.S_IMODE(old.st_mode), owner)
-    try:
+    def commit(self) -> Stamp | None:
+        """Let the new text take the document's place. Raises `Moved` and `OSError`."""
+        if self._data is None:
+            _take_away(self._folder, self._name, self._expected)
+        elif self._expected is None:
+            self._put_new()
+        else:
+            self._put_over(self._data, self._expected)
+        return self._stamp
+
+    def close(self) -> None:
+        """Remove what lies beside the document now."""
+        if self._temporary:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(self._temporary, dir_fd=self._folder)
+        with contextlib.suppress(OSError):  # some file systems cannot sync a folder
+            os.fsync(self._folder)
+
+    def _put_new(self) -> None:
+        folder, name, temporary = self._folder, self._name, self._temporary
+        try:
+            os.link(temporary, name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
+        except FileExistsError as error:
+            raise Moved(_content(folder, name)) from error
+        except OSError as error:
+            if error.errno not in (errno.EPERM, errno.ENOTSUP, errno.ENOSYS):
+                raise
+            # No hard links here: an empty file of our own holds the name meanwhile.
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+            os.close(os.open(name, flags, 0o600, dir_fd=folder))
+            os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+
+    def _put_over(self, data: bytes, expected: str) -> None:
+        folder, name, temporary = self._folder, self._name, self._temporary
+        current = _content(folder, name)
+        if digest_of(current) != expected:
+            raise Moved(current)
+        if not temporary:
+            self._stamp = _write_in_place(folder, name, data)
+            return
         wanted, displaced = data, None
         while exchange(folder, temporary, name):
             displaced = _content(folder, temporary)
@@ -227,10 +266,21 @@ def _put_over(folder: int, name: str, data: bytes, expected: str) -> Stamp:
             os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
         if wanted is not data:
             raise Moved(wanted)
-    finally:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(temporary, dir_fd=folder)
-    return stamp
+
+
+@contextlib.contextmanager
+def _told(name: str) -> Generator[None, None, None]:
+    """Tell what the system refuses in a sentence; what is missing is for the caller."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise StorageError(
+            f"{cut(plain_line(name), 80)} cannot be written: {error.strerror or error}.",
+            kept="Nothing was changed.",
+            todo="Check the memory folder, its permissions and free space.",
+        ) from error
 
 
 def _take_away(folder: int, name: str, expected: str | None) -> None:

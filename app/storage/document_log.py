@@ -107,23 +107,30 @@ class DocumentLog:
 
     # What is under way
 
-    def announce(self, change: Change) -> None:
-        """Say what is about to happen to a document. Raises `StorageError`."""
+    def announce(self, changes: Sequence[Change]) -> None:
+        """Say what is about to happen to documents. Raises `StorageError`."""
         try:
-            self._pending.write_bytes(msgspec.json.encode(change))
+            with self._pending.open("wb") as file:
+                file.write(msgspec.json.encode(changes))
+                file.flush()
+                os.fsync(file.fileno())
         except OSError as error:
             raise StorageError(
                 f"{self.folder} cannot be written: {error.strerror or error}.",
                 kept="Nothing was changed.",
             ) from error
 
-    def announced(self) -> Change | None:
-        """A change that another process was killed in, before or after it was made."""
+    def announced(self) -> Sequence[Change]:
+        """The changes that another process was killed in, before, while or after they were made.
+
+        Those that are in the history already are left out.
+        """
         try:
-            change = msgspec.json.decode(read_small(self._pending), type=Change)
+            changes = msgspec.json.decode(read_small(self._pending, _MOST_TEXT), type=list[Change])
         except (OSError, msgspec.DecodeError):
-            return None
-        return None if any(change.id == known.id for known in self._changes[-100:]) else change
+            return ()
+        known = {change.id for change in self._changes[-len(changes) - 100 :]}
+        return tuple(change for change in changes if change.id not in known)
 
     def settle(self) -> None:
         """Nothing is under way any more."""

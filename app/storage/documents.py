@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal, Protocol, TypeAlias
 
 from msgspec import Struct
@@ -84,6 +84,16 @@ class NameRefused(StorageError):
     """A name that leads to no document: the sentence says why."""
 
 
+class Replacement(Struct, frozen=True):
+    """What one document is to become, and what it must be for that."""
+
+    name: str
+    data: bytes | None
+    """None deletes it."""
+    expected: str | None
+    """The SHA-256 of what it holds; None: there is none."""
+
+
 class DocumentStore(Protocol):
     """Named texts, each changed as a whole, and the history of all changes.
 
@@ -117,6 +127,17 @@ class DocumentStore(Protocol):
         Only if its SHA-256 is `expected` (None: there is no such document); else `Moved` is raised,
         as it is where another program's change was noticed just now: it should be looked at.
         What has returned is in the history, and what it replaced can be restored from there.
+        """
+        ...
+
+    def replace_all(
+        self, wanted: Sequence[Replacement], author: Author
+    ) -> Mapping[str, Change | None]:
+        """Carry out several replacements that belong together.
+
+        One that is not as expected is left as it is, and is None in what is returned, by name. Of
+        the others all come to pass or none, whenever the process is killed: the next one that
+        writes makes up for the rest.
         """
         ...
 

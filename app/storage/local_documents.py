@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from uuid import uuid4
+
+from msgspec import structs
 
 from app.clock import Clock, timestamp
 from app.errors import StorageError
 from app.storage.document_folder import DocumentFolder, digest_of
 from app.storage.document_log import DocumentLog, Stamp
 from app.storage.document_scan import FolderScan
-from app.storage.documents import Author, Change, Listing, Moved
+from app.storage.documents import Author, Change, Listing, Moved, Replacement
 from app.storage.file_lock import locked
 from app.storage.names import checked_name
 from app.storage.reading import LAST_SECOND, Read, read_head
@@ -47,20 +49,11 @@ class LocalDocuments:
     def replace(
         self, name: str, data: bytes | None, author: Author, *, expected: str | None
     ) -> Change:
-        name = checked_name(name)
         with self._writing():
-            is_news = self._notice(name)
-            current = self._files.read(name)
-            if is_news or digest_of(current) != expected:
-                raise Moved(current)
-            change = self._change(name, author, expected, data)
-            if data is not None:
-                self._log.keep(data)
-            if current is not None:
-                self._log.keep(current)
-            self._log.announce(change)
+            change = self._ready(Replacement(name, data, expected), author)
+            self._log.announce([change])
             try:
-                stamp = self._files.put(name, data, expected, self._log.keep)
+                stamp = self._files.put(change.name, data, expected, self._log.keep)
             except (Moved, StorageError):
                 self._log.settle()
                 raise
@@ -68,6 +61,44 @@ class LocalDocuments:
                 self._log.append(change, stamp)
                 self._log.settle()
         return change
+
+    def replace_all(
+        self, wanted: Sequence[Replacement], author: Author
+    ) -> Mapping[str, Change | None]:
+        done: dict[str, Change | None] = {each.name: None for each in wanted}
+        with self._writing(), contextlib.ExitStack() as prepared:
+            ready: list[tuple[Change, Callable[[], Stamp | None]]] = []
+            for each in wanted:
+                self._files.tidy(each.name, self._log.keep)
+            for each in wanted:
+                with contextlib.suppress(Moved):
+                    change = self._ready(each, author)
+                    write = self._files.prepared(change.name, each.data, each.expected)
+                    ready.append((change, prepared.enter_context(write)))
+            self._log.announce([change for change, _ in ready])
+            stamps: list[tuple[Change, Stamp | None]] = []
+            for change, commit in ready:
+                with contextlib.suppress(Moved):
+                    stamps.append((change, commit()))
+            for change, stamp in stamps:
+                done[change.name] = change
+                self._log.append(change, stamp)
+            self._log.settle()
+        return done
+
+    def _ready(self, wanted: Replacement, author: Author) -> Change:
+        """What a write would be, all texts that it touches kept. Raises `Moved`."""
+        name = checked_name(wanted.name)
+        is_news = self._notice(name)
+        current = self._files.read(name)
+        if is_news or digest_of(current) != wanted.expected:
+            raise Moved(current)
+        for text in (wanted.data, current):
+            if text is not None:
+                self._log.keep(text)
+        what = "deleted" if wanted.data is None and author.what == "written" else author.what
+        made = structs.replace(author, what=what)
+        return self._change(name, made, wanted.expected, wanted.data)
 
     def set_aside(self, name: str, data: bytes, author: Author) -> Change:
         name = checked_name(name)
@@ -109,15 +140,30 @@ class LocalDocuments:
             yield
 
     def _finish(self) -> None:
-        """Write down the change that a process was killed in, if it had come to pass."""
-        change = self._log.announced()
-        if change is not None:
-            with contextlib.suppress(StorageError):
-                found = self._files.read_with_stamp(change.name)
-                data, stamp = (None, None) if found is None else found
-                if digest_of(data) == change.after:
+        """Write down the changes that a process was killed in, as far as they had come to pass.
+
+        Of several that belong together the rest is made up for once one of them has: all or none.
+        """
+        changes = self._log.announced()
+        states = [(change, *self._state(change.name)) for change in changes]
+        begun = any(digest == change.after for change, digest, _ in states)
+        for change, digest, stamp in states if begun else ():
+            with contextlib.suppress(StorageError, Moved):  # gone, or another's by now
+                if digest == change.after:
                     self._log.append(change, stamp)
+                elif digest == change.before:
+                    text = None if change.after is None else self._log.text(change.after)
+                    put = self._files.put(change.name, text, change.before, self._log.keep)
+                    self._log.append(change, put)
         self._log.settle()
+
+    def _state(self, name: str) -> tuple[str | None, Stamp | None]:
+        """The digest of a document and its stamp; an empty digest where it cannot be read."""
+        try:
+            found = self._files.read_with_stamp(name)
+        except StorageError:
+            return "", None
+        return (None, None) if found is None else (digest_of(found[0]), found[1])
 
     def _notice(self, name: str) -> bool:
         """Write down what another program has made of a document since its last change.

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
+
+from msgspec import structs
 
 from app.errors import StorageError
 from app.storage.documents import (
@@ -15,6 +18,7 @@ from app.storage.documents import (
     DocumentInfo,
     Listing,
     Moved,
+    Replacement,
 )
 from app.storage.local_documents import LocalDocuments
 from app.storage.names import checked_name
@@ -61,6 +65,18 @@ class MemoryDocuments:
         else:
             self._held[name] = self._texts[_digest(data) or ""] = data
         return self._log(name, author, expected, data)
+
+    def replace_all(
+        self, wanted: Sequence[Replacement], author: Author
+    ) -> Mapping[str, Change | None]:
+        done: dict[str, Change | None] = {}
+        for each in wanted:
+            done[each.name] = None
+            with contextlib.suppress(Moved):
+                what = "deleted" if each.data is None else author.what
+                made = structs.replace(author, what=what)
+                done[each.name] = self.replace(each.name, each.data, made, expected=each.expected)
+        return done
 
     def set_aside(self, name: str, data: bytes, author: Author) -> Change:
         self._texts[_digest(data) or ""] = data

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from app.errors import StorageError
+from app.storage import document_folder
 from app.storage.document_log import DocumentLog
-from app.storage.documents import Author, DocumentStore, Moved, NameRefused
+from app.storage.documents import Author, DocumentStore, Moved, NameRefused, Replacement
 from app.storage.local_documents import LocalDocuments
 from tests.fakes.clock import FakeClock
 from tests.fakes.documents import MemoryDocuments
@@ -203,3 +204,69 @@ def test_a_history_that_is_full_does_not_make_a_write_fail(
     store.replace("a.md", b"two", YOU, expected=sha(b"one"))
     first = store.changes()[0]
     assert (first.author, first.after) == (YOU, sha(b"one"))
+
+
+def three(store: DocumentStore) -> list[Replacement]:
+    """A document that is changed, one that is deleted, one that is made."""
+    for name in ("a.md", "b.md"):
+        store.replace(name, b"old", YOU, expected=None)
+    return [
+        Replacement("a.md", b"new", sha(b"old")),
+        Replacement("b.md", None, sha(b"old")),
+        Replacement("sub/c.md", b"made", None),
+    ]
+
+
+def interrupted(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def held(store: DocumentStore) -> list[bytes | None]:
+    return [store.read(name) for name in ("a.md", "b.md", "sub/c.md")]
+
+
+def test_several_changes_come_to_pass_together(store: DocumentStore) -> None:
+    done = store.replace_all(three(store), YOU)
+    assert held(store) == [b"new", None, b"made"]
+    assert all(done.values())
+    assert [change.author.what for change in store.changes()[2:]] == [
+        "written", "deleted", "written"
+    ]  # fmt: skip
+
+
+def test_what_is_not_as_expected_is_left_and_named(store: DocumentStore) -> None:
+    wanted = three(store)
+    store.replace("a.md", b"by hand", YOU, expected=sha(b"old"))
+    done = store.replace_all(wanted, YOU)
+    assert done["a.md"] is None and done["b.md"] and done["sub/c.md"]
+    assert held(store) == [b"by hand", None, b"made"]
+
+
+@pytest.mark.parametrize("steps", [0, 1, 2, 3])
+def test_a_process_that_dies_among_them_leaves_all_or_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, steps: int
+) -> None:
+    store = local(tmp_path)
+    wanted = three(store)
+    commit = document_folder._Write.commit
+    left = steps
+
+    def dies(self: document_folder._Write) -> object:
+        nonlocal left
+        if not left:
+            raise KeyboardInterrupt
+        left -= 1
+        return commit(self)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(document_folder._Write, "commit", dies)
+        if steps == 3:
+            patch.setattr(DocumentLog, "append", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            store.replace_all(wanted, YOU)
+    other = local(tmp_path)
+    other.notice()
+    assert held(other) == ([b"new", None, b"made"] if steps else [b"old", b"old", None])
+    changes = [change.name for change in other.changes()[2:]]
+    assert sorted(changes) == (["a.md", "b.md", "sub/c.md"] if steps else [])
+    assert not (tmp_path / "history" / "pending").exists()
