@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
@@ -25,3 +26,10 @@ def strip_of(cells: Sequence[Cell], palette: Palette, width: int, *, raised: boo
     ]
     base = Style(color=palette.text, bgcolor=ground)
     return Strip(segments).extend_cell_length(width, base).crop(0, width)
+
+
+def cut_cells(text: str, cells: int, more: str) -> str:
+    """At most so many cells of a line; a longer one ends in `more`."""
+    if cell_len(text) <= cells:
+        return text
+    return set_cell_size(text, cells - 1) + more if cells > 0 else ""

@@ -24,12 +24,15 @@ class Glyphs(Struct, frozen=True):
     full: str = "▓"
     empty: str = "░"
     rule: str = "─"
+    gone: str = "–"
+    levels: str = "▁▂▃▄▅▆▇█"
+    """From nothing to the most, each one cell."""
 
 
 UNICODE = Glyphs()
 ASCII = Glyphs(
     rail="|", bar="|", folded=">", open="v", on="*", off="o", good="+", bad="x", down="v",
-    more="~", prompt=">", full="#", empty=".", rule="-",
+    more="~", prompt=">", full="#", empty=".", rule="-", gone="-", levels="_.:-=+*#",
 )  # fmt: skip
 
 

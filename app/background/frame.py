@@ -45,6 +45,8 @@ class Frame:
         self.registry = registry
         self.turn_tokens = 0
         """Uncached, cache-write and output tokens of the last turn."""
+        self.others: Callable[[], tuple[Mechanism, ...]] = tuple
+        """Mechanisms that know of their gates themselves."""
         self._notice = notice
         self._ledger = Ledger(scene.here.places.data)
         self._ledger_fails = False
@@ -141,6 +143,11 @@ class Frame:
         gates = _GATES[name](self.seen(name))
         return next((gate for gate in gates if not gate.holds), None)
 
+    def within_budget(self, name: str) -> bool:
+        """Whether the day's budget allows another call."""
+        self.count()
+        return budget(self.seen(name)).holds
+
     def show(self) -> None:
         """Tell the store what holds each mechanism back."""
         settings, environment = self.scene.settings(), self.scene.here.environment
@@ -152,7 +159,8 @@ class Frame:
             ("post_turn", "Turn summary", "", True),
             ("title", "Session title", "titles", settings.titles),
         )  # fmt: skip
-        self.scene.emit(MechanismsSeen(tuple(self._mechanism(*each) for each in shown)))
+        own = tuple(self._mechanism(*each) for each in shown)
+        self.scene.emit(MechanismsSeen((*own, *self.others())))
 
     def _mechanism(self, name: str, title: str, setting: str, is_on: bool) -> Mechanism:
         gates = _GATES[name](self.seen(name))
@@ -175,12 +183,10 @@ def _post_turn_gates(seen: Seen) -> tuple[Gate, ...]:
 
 def _title_gates(seen: Seen) -> tuple[Gate, ...]:
     is_on = seen.settings.titles
-    has_title = bool(seen.state.session.title)
     return (
         Gate("enabled", is_on, "on" if is_on else "switched off in the settings"),
         model(seen),
         budget(seen),
-        Gate("untitled", not has_title, "has a title" if has_title else "has none"),
     )
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from textual import events
+from textual.widget import Widget
 from textual.widgets import Static
 
 from tests.fakes.memory_desk import FakeMemoryDesk
@@ -47,6 +48,10 @@ class Memories:
         for key in keys:
             self.seen.app.post_message(events.Key(key, key if len(key) == 1 else None))
         await self.seen.pilot.pause()
+        await self.settle()
+
+    async def click(self, widget: Widget, offset: tuple[int, int]) -> None:
+        await self.seen.pilot.click(widget, offset=offset)
         await self.settle()
 
     @property

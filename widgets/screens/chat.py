@@ -16,6 +16,7 @@ from textual.widgets import Static, TextArea
 from app.commands import COMMANDS, parse_command
 from app.errors import ReverieError
 from app.state import select
+from app.state.background import Suggestion
 from app.state.model import Live, Session
 from widgets.ask.choices import CRAMPED, ChoiceBox
 from widgets.ask.foot import Foot
@@ -35,6 +36,7 @@ from widgets.screens.chat_answers import ChatAnswers
 from widgets.screens.chat_commands import ChatCommands
 from widgets.status_line import StatusLine
 from widgets.tasks.panel import TaskPanel
+from widgets.terminal_title import TerminalTitle
 
 if TYPE_CHECKING:
     from app.controller import Controller
@@ -76,12 +78,13 @@ class ChatScreen(ChatCommands, ChatAnswers, Follow, Screen[None]):
         self._session: Session | None = None
         self.began_empty = False
         self._paths: list[str] | None = None
+        self._title = TerminalTitle(lambda: self.app)
 
     def compose(self) -> ComposeResult:
         yield Header()
         with Horizontal(id="body"):
             yield Conversation(id="conversation")
-            yield TaskPanel()
+            yield TaskPanel(self.controller.here.clock)
         yield Static(id="missed")
         yield NoticeRows()
         yield QueueRows()
@@ -96,6 +99,8 @@ class ChatScreen(ChatCommands, ChatAnswers, Follow, Screen[None]):
         self.follow(select.permission, self._show_question)
         self.follow(select.compaction, self._show_question)
         self.follow(select.access, self._show_question)
+        self.follow(select.suggestion, self._suggestion_changed)
+        self.follow(select.whole, self._title.show)
 
     def on_resize(self, event: events.Resize) -> None:
         self.set_class(event.size.width < NARROW, "-narrow")
@@ -138,6 +143,15 @@ class ChatScreen(ChatCommands, ChatAnswers, Follow, Screen[None]):
         stopped = live.turn_id is None and live.last and live.last.outcome != "completed"
         if stopped and live.queue:
             self.prompt.put_in_front(self.controller.take_queue())
+
+    def _suggestion_changed(self, suggestion: Suggestion) -> None:
+        self.prompt.enter_takes = self.controller.loaded.settings.suggestion.enter_sends
+        self.prompt.offer_ghost(suggestion.text)
+        self._show_keys()
+
+    @on(Prompt.GhostGone)
+    def _ghost_gone(self) -> None:
+        self.controller.desks.background.drop_suggestion()
 
     def on_descendant_focus(self) -> None:
         self._show_keys()
@@ -185,6 +199,7 @@ class ChatScreen(ChatCommands, ChatAnswers, Follow, Screen[None]):
 
     def _keep_draft(self, text: str) -> None:
         self.controller.writing.keep_draft(self.controller.state.session, text)
+        self.controller.desks.background.drafted(has_draft=bool(text))
 
     @on(Prompt.CompletionWanted)
     def _completion_wanted(self, message: Prompt.CompletionWanted) -> None:
@@ -267,6 +282,10 @@ class ChatScreen(ChatCommands, ChatAnswers, Follow, Screen[None]):
         desk = self.controller.desks.memory
         await desk.strike(message.name, message.change_id, message.tool_id)
 
+    @on(Conversation.RecapsUnwanted)
+    def _recaps_unwanted(self) -> None:
+        self.controller.desks.background.turn_off_recaps()
+
     @on(Conversation.FindAsked)
     async def _find_asked(self) -> None:
         await self.foot.ask_line(LineBox("find", "Find in the conversation:"))
@@ -277,7 +296,15 @@ class ChatScreen(ChatCommands, ChatAnswers, Follow, Screen[None]):
 
     @on(TaskPanel.KillAsked)
     def _kill_asked(self, message: TaskPanel.KillAsked) -> None:
-        self.controller.kill_task(message.task_id)
+        self.controller.desks.background.kill(message.task_id)
+
+    @on(TaskPanel.OpenAsked)
+    def _open_asked(self, message: TaskPanel.OpenAsked) -> None:
+        self.show_tasks(message.task_id)
+
+    @on(TaskPanel.LookAsked)
+    def _look_asked(self) -> None:
+        self.controller.desks.background.look()
 
     @on(TaskPanel.LeaveAsked)
     def _leave_tasks(self) -> None:
@@ -291,7 +318,7 @@ class ChatScreen(ChatCommands, ChatAnswers, Follow, Screen[None]):
             return
         if self.controller.is_busy:
             self.run_worker(self.controller.interrupt(), exit_on_error=False)
-        else:
+        elif not self.controller.desks.background.stop_recap():
             self.query_one(NoticeRows).dismiss()
             self._second_escape()
 
@@ -344,5 +371,6 @@ class ChatScreen(ChatCommands, ChatAnswers, Follow, Screen[None]):
         if panel.has_class("-shown"):
             panel.choose_newest_running()
             panel.focus()
+            self.controller.desks.background.look()
         else:
             self.prompt.focus()

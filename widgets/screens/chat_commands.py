@@ -18,6 +18,7 @@ from widgets.palette import PALETTES
 from widgets.prompt.prompt import Prompt
 from widgets.screens.dialogs.help import HelpScreen, key_sections
 from widgets.screens.dialogs.picker import Picker
+from widgets.tasks.panel import TaskPanel
 from widgets.words import cost_in_words, tokens_in_words
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ class ChatCommands(Screen[None]):
             ("Anywhere", self),
             ("In the prompt", self.query_one(Prompt)),
             ("In the conversation", self.query_one(Conversation)),
+            ("In the task panel", self.query_one(TaskPanel)),
         )
         self.app.push_screen(HelpScreen(key_sections(nodes)))
 
@@ -91,6 +93,16 @@ class ChatCommands(Screen[None]):
 
     async def _do_memory(self, _argument: str) -> None:
         self.action_memory()
+
+    async def _do_recap(self, _argument: str) -> None:
+        if self.controller.is_busy:
+            self.controller.notice("A recap can be had when the turn is over.", "warning")
+            return
+        self.run_worker(self._recap(), group="recap", exit_on_error=False)
+
+    async def _recap(self) -> None:
+        found = await self.controller.desks.background.recap()
+        self.controller.notice(found.text, "info" if found.status == "ok" else "warning")
 
     async def _do_rewind(self, _argument: str) -> None:
         self.action_tree()
@@ -173,7 +185,13 @@ class ChatCommands(Screen[None]):
         self.controller.keep_setting("theme", name)
 
     async def _do_tasks(self, _argument: str) -> None:
-        await self.run_action("tasks")
+        self.show_tasks()
+
+    def show_tasks(self, task_id: str = "") -> None:
+        """Show background work whole, this task first."""
+        from widgets.screens.tasks import TasksScreen  # not before the first frame
+
+        self.app.push_screen(TasksScreen(self.controller, task_id))
 
     async def _do_cost(self, _argument: str) -> None:
         limits = self.controller.state.limits

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from msgspec import Struct
-from rich.cells import cell_len, set_cell_size
+from rich.cells import cell_len
 
 from app.plain_text import plain_line
 from app.sessions.lanes import TEXT_CELLS, Row, Signs, drawn_lanes, lanes_for, sign_of
 from app.sessions.node_facts import Facts, changes_in_words, tools_in_words
 from app.sessions.summary import moment_at
-from widgets.cells import Cell
+from widgets.cells import Cell, cut_cells
 from widgets.glyphs import Glyphs
 from widgets.words import cost_in_words
 
@@ -185,10 +185,3 @@ def _highlighted(text: str, sought: str, colour: str) -> list[Cell]:
         return [(text, colour)]
     stop = start + len(sought)
     return [(text[:start], colour), (text[start:stop], "hit"), (text[stop:], colour)]
-
-
-def cut_cells(text: str, cells: int, more: str) -> str:
-    """At most so many cells of a line; a longer one ends in `more`."""
-    if cell_len(text) <= cells:
-        return text
-    return set_cell_size(text, cells - 1) + more if cells > 0 else ""
