@@ -314,9 +314,12 @@ def meter(settings: Settings, emit: Callable[[Fact], None]) -> Measure:
     """Turns the usage of a finished call into its fact, with its price."""
     table = price_table(settings.prices)
 
-    def measure(model: str, usage: Usage, began: datetime, purpose: Purpose = "turn") -> None:
+    def measure(
+        model: str, usage: Usage, began: datetime, purpose: Purpose = "turn"
+    ) -> float | None:
         cost = cost_usd(model, usage, began, table)
         emit(RequestMeasured(usage, cost, began, purpose, model))
+        return cost
 
     return measure
 

@@ -21,6 +21,7 @@ from app.background.scene import Scene
 from app.background.suggestion import suggest
 from app.config import Settings, value_of
 from app.desk import shell_task
+from app.dream_desk import DreamDesk
 from app.errors import ReverieError
 from app.installation import Installation
 from app.plain_text import cut
@@ -58,6 +59,9 @@ class BackgroundDesk:
         self._registry = TaskRegistry(emit, here.clock, fault)
         self._frame = Frame(self._scene, self._registry, notice)
         self._away = AwayWatch(self._frame, spawn)
+        self.dreams = DreamDesk(self._frame, notice, spawn)
+        self._frame.others = lambda: (self.dreams.mechanism,)
+        self._spawn = spawn
         self._runtime = runtime
         self._emit = emit
         self._notice = notice
@@ -78,6 +82,7 @@ class BackgroundDesk:
             case f.SessionOpened():
                 self._away.begin_anew()
                 self._emit(f.TurnSummarised(self._summary()))
+                self.dreams.session_opened()
                 self.look()
             case f.HeadMoved():
                 self._abort()
@@ -124,6 +129,7 @@ class BackgroundDesk:
         prompt = cut(" ".join(look(self._state.session.view).last_prompt.split()), LONGEST_PROMPT)
         self._away.turn_over(prompt, summary)
         self._suggest()
+        self.dreams.turn_over()
         self.look()
 
     def _summary(self) -> TurnSummary | None:
@@ -152,6 +158,7 @@ class BackgroundDesk:
         """End everything."""
         self._away.abort()
         await self._registry.close()
+        self.dreams.close()
         self._frame.close()
 
     # By itself
@@ -208,6 +215,7 @@ class BackgroundDesk:
         """Find out anew what holds each mechanism back, and what was spent."""
         self._frame.count()
         self._frame.show()
+        self._spawn(self.dreams.look())
 
     def focus(self, *, is_here: bool) -> None:
         """The terminal got the focus, or lost it."""

@@ -42,3 +42,19 @@ class BackgroundSettings(msgspec.Struct, frozen=True, kw_only=True):
 
     daily_budget_usd: Dollars | None = None
     """What it may cost in a day; None = no limit."""
+
+
+class DreamSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """`[dream]`: memory that is put in order by itself (spec/dream.md)."""
+
+    enabled: bool = True
+    min_hours: float = 24.0
+    """Between two dreams; what is not positive counts as 24."""
+    min_sessions: int = 5
+    """Other sessions touched since the last one; what is not positive counts as 5."""
+    review: bool = False
+    """Whether nothing is published before you have seen it."""
+    model: str | None = None
+    """The model that dreams; None = the small one, and where there is none the main one."""
+    budget_usd: Dollars = 1.0
+    """What one dream may cost."""

@@ -19,11 +19,13 @@ from app.background_settings import (
     AwaySettings,
     BackgroundSettings,
     Dollars,
+    DreamSettings,
     PostTurnSettings,
     SuggestionSettings,
 )
 from app.errors import SettingsError
 from app.paths import Places, read_small, write_private
+from app.project_limits import NARROWS, WIDENS_TRUST
 
 PermissionModeName: TypeAlias = Literal["default", "acceptEdits", "plan", "bypassPermissions"]
 
@@ -92,6 +94,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     away_summary: AwaySettings = AwaySettings()
     suggestion: SuggestionSettings = SuggestionSettings()
     post_turn: PostTurnSettings = PostTurnSettings()
+    dream: DreamSettings = DreamSettings()
     resume_interrupted_turn: bool = False
     """Whether a turn that was cut off goes on by itself when its session is opened again."""
     cleanup_period_days: Annotated[int, msgspec.Meta(ge=0)] = 30
@@ -99,22 +102,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     max_turns: int | None = None
     """Model calls in one turn before it stops; None = no limit."""
     prices: Mapping[str, ModelPrice] = msgspec.field(default_factory=dict[str, ModelPrice])
-
-
-WIDENS_TRUST = frozenset(
-    {"base_url", "prices", "cleanup_period_days", "memory.folder"}
-    | {"background.daily_budget_usd", "suggestion.enter_sends", "post_turn.notify"}
-)
-"""Keys that a project's file may not set (spec/cli.md, Settings)."""
-_NARROWS: Mapping[str, object] = {
-    "memory.writes": "deny",
-    "auto_memory": False,
-    "away_summary.enabled": False,
-    "away_summary.model": "never",
-    "suggestion.enabled": False,
-    "post_turn.engine": "heuristic",
-}
-"""Keys that a project's file may only set to this value, which allows less."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,7 +234,7 @@ def _widens_trust(key: str, value: object) -> bool:
         _split(key)[0] in WIDENS_TRUST
         or key in WIDENS_TRUST
         or (key == "permissions.mode" and value == "bypassPermissions")
-        or (key in _NARROWS and value != _NARROWS[key])
+        or (key in NARROWS and value != NARROWS[key])
     )
 
 

@@ -12,7 +12,7 @@ import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from app.agent.session_memory import SessionMemory
 from app.clock import Clock
@@ -35,6 +35,29 @@ class Surface:
     config: Path
     refuses: Callable[[Path], str]
     """Why a file may not be imported, empty where it may."""
+
+
+class Briefs(Protocol):
+    """What requests carry besides the conversation."""
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """The system blocks; none where there is nothing to say."""
+        ...
+
+    async def refresh(self, *, anew: bool = False) -> bool:
+        """Look whether anything has changed; returns whether `blocks` has."""
+        ...
+
+
+class NothingToSay:
+    """Requests that carry the conversation alone."""
+
+    blocks: tuple[Block, ...] = ()
+
+    async def refresh(self, *, anew: bool = False) -> bool:
+        """Nothing ever changes."""
+        return False
 
 
 @dataclass(slots=True)

@@ -52,6 +52,6 @@ class Measure(Protocol):
 
     def __call__(
         self, model: str, usage: Usage, began: datetime, purpose: Purpose = "turn"
-    ) -> None:
-        """`began` is when the call started: prices have dates."""
+    ) -> float | None:
+        """`began` is when the call started: prices have dates. Returns USD, None: unknown."""
         ...

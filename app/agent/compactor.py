@@ -287,10 +287,10 @@ class Compactor:
         told = 0
         used = Usage()
 
-        def measure(model: str, usage: Usage, began: datetime, purpose: Purpose = "turn") -> None:
+        def measure(model: str, usage: Usage, began: datetime, purpose: Purpose = "turn"):
             nonlocal used
             used += usage
-            self.measure(model, usage, began, "compact_ahead" if ahead else purpose)
+            return self.measure(model, usage, began, "compact_ahead" if ahead else purpose)
 
         def grew(characters: int) -> None:
             nonlocal told

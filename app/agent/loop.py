@@ -12,7 +12,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from app.agent.briefing import Briefing
+from app.agent.briefing import Briefs
 from app.agent.caller import Caller, Measure, Tell
 from app.agent.compactor import Compactor
 from app.agent.conversation import Conversation
@@ -86,7 +86,7 @@ class AgentLoop:
     measure: Measure
     mode: Callable[[], str]
     tell: Tell
-    briefing: Briefing
+    briefing: Briefs
     compactor: Compactor | None = None
     max_turns: int | None = None
     shows_partials: bool = True

@@ -30,6 +30,10 @@ class Stale(Exception):
     """What a job made is out of date; it ends as aborted, with this reason."""
 
 
+class Skip(Exception):
+    """The job did not begin, for this reason."""
+
+
 class Job:
     """What a running job says of itself."""
 
@@ -141,6 +145,8 @@ class TaskRegistry:
     async def _run(self, job: Job, work: Work) -> None:
         try:
             self._end(job, "completed", await work(job))
+        except Skip as reason:
+            self._end(job, "skipped", str(reason))
         except Stale as reason:
             self._end(job, "aborted", str(reason))
         except ReverieError as error:

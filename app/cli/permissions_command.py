@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import Any, cast
+from collections.abc import Callable
+from typing import Any, TypeAlias, cast
 
-from app.agent.permission import judge
+from app.agent.permission import hidden_from_search, judge
 from app.agent.policy import Policy, Verdict
 from app.agent.tools.registry import default_tools
 from app.assembly import rule_problems, session_policy
+from app.background.dream.boundary import Boundary
+from app.background.dream.place import place_of
 from app.cli.opening import find_installation
 from app.cli.output import JsonObject, note, print_json, print_lines
 from app.cli.parser import Parser
+from app.config import Settings
 from app.errors import UsageError
-from app.installation import Options
+from app.installation import Installation, Options
 
 _MAIN_ARGUMENT = {
     "Bash": "command",
@@ -24,6 +28,8 @@ _MAIN_ARGUMENT = {
     "Grep": "path",
     "Glob": "path",
     "LS": "path",
+    "Inspect": "command",
+    "Delete": "file_path",
     "WebFetch": "url",
 }
 """The argument that INPUT stands for when it is no JSON object."""
@@ -41,16 +47,20 @@ def run_permissions(words: list[str]) -> int:
         note(f"A setting does not count. {problem}")
     policy = session_policy(here, Options(), loaded.settings)
     tool = str(arguments.tool)
-    if tool not in {each.name for each in default_tools()} | _MAIN_ARGUMENT.keys():
-        note(f"There is no built-in tool {tool}; the rules are asked all the same.")
+    if arguments.who == "dream":
+        judges = _dream(here, loaded.settings, policy)
+    else:
+        judges = _session(policy)
+        if tool not in {each.name for each in default_tools()} | _MAIN_ARGUMENT.keys():
+            note(f"There is no built-in tool {tool}; the rules are asked all the same.")
     if arguments.input != "-":
-        verdict = _check(tool, arguments.input, policy)
+        verdict = _check(tool, arguments.input, judges)
         if arguments.json:
             print_json(verdict)
         else:
             print_lines(f"{verdict['verdict']}: {verdict['reason']}")
         return 0
-    verdicts = [_check(tool, line, policy) for line in _lines()]
+    verdicts = [_check(tool, line, judges) for line in _lines()]
     if arguments.json:
         print_json({"verdicts": verdicts})
     else:
@@ -70,6 +80,13 @@ def _parser() -> Parser:
         metavar="INPUT",
         help="the command, the path, or the arguments as a JSON object; - reads one input a line",
     )
+    check.add_argument(
+        "--as",
+        dest="who",
+        choices=("session", "dream"),
+        default="session",
+        help="whose call it is; a dream's boundary says allow or deny",
+    )
     check.add_argument("--json", action="store_true", help="one JSON document on stdout")
     return parser
 
@@ -79,8 +96,28 @@ def _lines() -> list[str]:
     return [line for line in text.split("\n") if line]
 
 
-def _check(tool: str, text: str, policy: Policy) -> JsonObject:
-    verdict: Verdict = judge(tool, _arguments(tool, text), policy)
+Judge: TypeAlias = Callable[[str, dict[str, Any]], Verdict]
+
+
+def _session(policy: Policy) -> Judge:
+    return lambda tool, arguments: judge(tool, arguments, policy)
+
+
+def _dream(here: Installation, settings: Settings, policy: Policy) -> Judge:
+    """The boundary of a dream that would work on the memory itself and not on a copy."""
+    place = place_of(here, settings)
+    hidden = hidden_from_search(policy)
+    boundary = Boundary(place.project, place.memory, place.sessions, hidden)
+
+    def check(tool: str, arguments: dict[str, Any]) -> Verdict:
+        reason = boundary.verdict(tool, arguments)
+        return Verdict("deny" if reason else "allow", reason or "within the dream's boundary")
+
+    return check
+
+
+def _check(tool: str, text: str, judges: Judge) -> JsonObject:
+    verdict = judges(tool, _arguments(tool, text))
     return {
         "tool": tool,
         "input": text,

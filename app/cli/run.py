@@ -60,6 +60,10 @@ def _dispatch(words: list[str]) -> int:
             from app.cli.memory_command import run_memory
 
             return run_memory(rest)
+        case "dream":
+            from app.cli.dream_command import run_dream
+
+            return run_dream(rest)
         case "ledger":
             from app.cli.ledger_command import run_ledger
 

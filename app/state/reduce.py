@@ -244,6 +244,8 @@ def reduce_limits(limits: Limits, fact: f.LimitsFact) -> Limits:
         case f.ModelChosen(context_window=window):
             return replace(limits, context_window=window, cache=CacheClock())
         case f.RequestMeasured(usage=usage, cost_usd=cost, at=at):
+            if fact.purpose == "dream":
+                return limits  # it belongs to the project, not to the session that is open
             before = limits.cost_usd
             is_turn = fact.purpose == "turn"
             size = usage.whole_input + usage.output if is_turn else limits.context_tokens

@@ -8,9 +8,9 @@ of each round.
 gives the lock back at once, some of them dying while they have it. Prints a JSON object: how often
 it was `held`, and how often by two processes at once (`double`).
 
-`python -m tests.fakes.dreaming killed FOLDER MOMENT END`: takes the lock and gives it back by END
-(`succeed`, `fail`), killed before the MOMENT-th call that changes something. Prints how many there
-were when it came to the end.
+`python -m tests.fakes.dreaming killed FOLDER`: for each state of the lock and each end (`succeed`,
+`fail`) a process takes it and gives it back, killed before its first, second, third … call that
+changes something; then the next one takes it and fails. Prints a JSON list of `Row`s.
 
 `python -m tests.fakes.dreaming hold FOLDER`: takes the lock, says so, and waits to be killed.
 """
@@ -25,23 +25,25 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from app.background.dream.lock import FILE, Held, acquire
+from app.background.dream.lock import FILE, Held, acquire, last_consolidation
 from app.clock import SystemClock
 
 CHANGING = ("open", "write", "symlink", "utime", "fsync", "replace", "unlink")
 """The calls by which a lock is changed; `open` also makes files."""
 DEAD = b'{"pid":4194303,"started":1.0,"birth":"gone/1","nonce":"x","prior_ns":1000000000}'
 _DEAD_CLAIM = DEAD.decode()
+STATES = 6
+"""Of `prepared`."""
 
 
 def _silent(_sentence: str) -> None:
     """Nobody reads the log here."""
 
 
-def deadly_calls(moment: int) -> Callable[[], int]:
-    """Let this process die before its `moment`-th changing call; tells how many there were."""
+def deadly_calls(moment: int) -> None:
+    """Let this process die before its `moment`-th changing call."""
     passed = 0
 
     def counted(call: Callable[..., Any]) -> Callable[..., Any]:
@@ -56,17 +58,62 @@ def deadly_calls(moment: int) -> Callable[[], int]:
 
     for name in CHANGING:
         setattr(os, name, counted(getattr(os, name)))
-    return lambda: passed
 
 
-def killed(folder: Path, moment: int, end: str) -> None:
-    clock = SystemClock()
-    passed = deadly_calls(moment)
-    held = acquire(folder, clock, _silent)
+class Row(NamedTuple):
+    """What the next process met after a kill."""
+
+    state: int
+    end: str
+    moment: int
+    trouble: str
+    """Why it did not get the lock."""
+    before: float | None
+    """The last consolidation before the killed process came."""
+    prior: float | None
+    """What the next process takes for it."""
+    after: float | None
+    """What it left when it failed."""
+    leftovers: list[str]
+
+
+def killed(base: Path) -> list[Row]:
+    rows: list[Row] = []
+    for state in range(STATES):
+        for end in ("succeed", "fail"):
+            moment = survived = 0
+            while not survived:
+                moment += 1
+                folder = base / f"{state}-{end}-{moment}"
+                folder.mkdir()
+                prepared(folder, state)
+                before = last_consolidation(folder)
+                child = os.fork()
+                if child == 0:
+                    deadly_calls(moment)
+                    take_and_give_back(folder, end)
+                    os._exit(0)
+                survived = os.waitpid(child, 0)[1] == 0
+                rows.append(next_one(folder, Row(state, end, moment, "", before, None, None, [])))
+    return rows
+
+
+def take_and_give_back(folder: Path, end: str) -> None:
+    held = acquire(folder, SystemClock(), _silent)
     assert isinstance(held, Held), held
     trouble = held.succeed() if end == "succeed" else held.fail()
     assert not trouble, trouble
-    print(passed())
+
+
+def next_one(folder: Path, row: Row) -> Row:
+    held = acquire(folder, SystemClock(), _silent)
+    if not isinstance(held, Held):
+        return row._replace(trouble=held.reason)
+    trouble = held.fail()
+    left = [each.name for each in folder.iterdir() if each.name != FILE]
+    return row._replace(
+        trouble=trouble, prior=held.prior_mtime, after=last_consolidation(folder), leftovers=left
+    )
 
 
 def hold(folder: Path) -> None:
@@ -77,7 +124,7 @@ def hold(folder: Path) -> None:
 
 def prepared(folder: Path, round_number: int) -> None:
     """One of the states that a lock may be found in; leftovers of the last round stay."""
-    lock, state = folder / FILE, round_number % 6
+    lock, state = folder / FILE, round_number % STATES
     if state == 0:
         lock.unlink(missing_ok=True)
         return
@@ -186,7 +233,7 @@ def main() -> None:
     elif what == "churn":
         print(json.dumps(churn(Path(folder), int(rest[0]), int(rest[1]))))
     elif what == "killed":
-        killed(Path(folder), int(rest[0]), rest[1])
+        print(json.dumps(killed(Path(folder))))
     else:
         hold(Path(folder))
 

@@ -55,7 +55,6 @@ See what Reverie can do without a model.
 
 ## Open
 - Nothing that cannot wait; go on with any prompt."""
-DREAM: Final = "I looked through the memory folder: it is in order, and nothing needs to change."
 
 NOTE_LINE: Final = "This file was written by the rehearsal."
 NOTE_EDITED: Final = "This file was written by the rehearsal, and edited by it later."

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from app.models.rehearsal import lines
+from app.models.rehearsal.dreaming import next_step
 from app.models.rehearsal.markers import (
     DREAM_MARKER,
     RECAP_MARKER,
@@ -47,12 +48,13 @@ _ABOUT = {
     RECAP_MARKER: lines.RECAP,
     SUGGESTION_MARKER: lines.SUGGESTION,
     SUMMARY_MARKER: lines.SUMMARY,
-    DREAM_MARKER: lines.DREAM,
 }
 
 
 def next_parts(scene: Scene) -> tuple[Part, ...]:
     """The blocks of the reply; a reply with a Call ends for tool use, any other ends the turn."""
+    if DREAM_MARKER in scene.prompt:
+        return _dream(scene)
     for marker, text in _ABOUT.items():
         if marker in scene.prompt:
             return (Say(text),)
@@ -65,6 +67,14 @@ def next_parts(scene: Scene) -> tuple[Part, ...]:
     if "long" in words.split() and not about_files:
         return (Think(lines.LONG_THOUGHT), Say(lines.long_reply()))
     return _files(scene)
+
+
+def _dream(scene: Scene) -> tuple[Part, ...]:
+    step = next_step(scene)
+    if isinstance(step, str):
+        return (Say(step),)
+    said, name, arguments = step
+    return Say(said), Call(name, arguments)
 
 
 def _shell(scene: Scene) -> tuple[Part, ...]:

@@ -1,0 +1,131 @@
+"""When a dream may begin: asked after every turn, and nearly always refused in microseconds.
+
+The gates are in the order of what they cost (spec/dream.md, Gates).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from app.background.dream.lock import FILE, last_consolidation
+from app.background_settings import DreamSettings
+from app.models.retry import wait_in_words
+from app.state.background import Gate
+
+DEFAULT_HOURS: Final = 24.0
+DEFAULT_SESSIONS: Final = 5
+SCAN_PAUSE: Final = 600.0
+"""Seconds between two looks at the folder of sessions."""
+
+
+def hours_of(settings: DreamSettings) -> float:
+    """Hours between two dreams."""
+    return settings.min_hours if settings.min_hours > 0 else DEFAULT_HOURS
+
+
+def sessions_of(settings: DreamSettings) -> int:
+    """Other sessions that must have been touched since the last one."""
+    return settings.min_sessions if settings.min_sessions > 0 else DEFAULT_SESSIONS
+
+
+@dataclass(slots=True)
+class Schedule:
+    """The gates of one project's dreams in one process."""
+
+    memory: Path
+    sessions: Path
+    """The folder with the project's transcripts."""
+    now: Callable[[], float]
+    """Seconds since the epoch."""
+    settings: Callable[[], DreamSettings]
+    why_off: Callable[[], str]
+    """Why dreams are switched off, empty when they are on."""
+    is_running: Callable[[], bool]
+    """Whether one runs in this process."""
+    _lock_file: str = field(init=False)
+    _scanned: float = field(init=False, default=float("-inf"))
+
+    def __post_init__(self) -> None:
+        self._lock_file = os.fspath(self.memory / FILE)
+
+    def refused(self) -> str:
+        """The first of the four cheap gates that does not hold, by name; empty when all do.
+
+        Then the folder of sessions is to be looked at, which counts as a scan from here on.
+        """
+        if self.why_off():
+            return "enabled"
+        if self.is_running():
+            return "idle"
+        now = self.now()
+        try:
+            last = os.stat(self._lock_file, follow_symlinks=False).st_mtime  # noqa: PTH116 - 1 µs, where a Path takes 3
+        except OSError:
+            last = 0.0
+        if 0 <= now - last < hours_of(self.settings()) * 3_600:
+            return "time"
+        if now - self._scanned < SCAN_PAUSE:
+            return "throttle"
+        self._scanned = now
+        return ""
+
+    def touched(self, current: str) -> list[str]:
+        """Other sessions that were touched since the last dream, newest first, by id. Blocking.
+
+        Only the times of the files are looked at, never what they hold.
+        """
+        since = last_consolidation(self.memory) or 0.0
+        since = since if since <= self.now() else 0.0
+        found: list[tuple[float, str]] = []
+        try:
+            entries = list(os.scandir(self.sessions))
+        except OSError:
+            return []
+        for entry in entries:
+            name = entry.name.removesuffix(".jsonl")
+            if name == entry.name or name == current or len(name) != 36:
+                continue
+            try:
+                state = entry.stat(follow_symlinks=False)
+            except OSError:
+                continue
+            if state.st_mtime > since and state.st_size:
+                found.append((state.st_mtime, name))
+        return [name for _, name in sorted(found, reverse=True)]
+
+    def gates(self, current: str, lock_words: str) -> tuple[Gate, ...]:
+        """All gates as they stand, for the panel and `reverie dream status`. Blocking."""
+        off, now = self.why_off(), self.now()
+        settings = self.settings()
+        last = last_consolidation(self.memory)
+        wait = hours_of(settings) * 3_600
+        due = None if last is None or last > now else last + wait
+        is_due = due is None or now >= due
+        pause = self._scanned + SCAN_PAUSE - now
+        touched, needed = len(self.touched(current)), sessions_of(settings)
+        return (
+            Gate("enabled", not off, off or "on"),
+            Gate("idle", not self.is_running(), "one runs" if self.is_running() else "none runs"),
+            Gate(
+                "time",
+                is_due,
+                "long enough ago" if is_due else f"next in {wait_in_words((due or 0) - now)}",
+                None if is_due else due,
+            ),
+            Gate(
+                "throttle",
+                pause <= 0,
+                "may look" if pause <= 0 else f"looked just now, again in {wait_in_words(pause)}",
+                None if pause <= 0 else now + pause,
+            ),
+            Gate(
+                "sessions",
+                touched >= needed,
+                f"{touched} of {needed} other sessions since the last dream",
+            ),
+            Gate("lock", not lock_words, lock_words or "free"),
+        )

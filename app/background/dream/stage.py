@@ -1,0 +1,96 @@
+"""The copy of the memory that a dream works on, and what it has made of it.
+
+The memory itself is not touched before everything is known: a dream that is killed or fails has
+changed nothing (spec/dream.md, Beyond the seeds).
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from app.background.dream.record import DreamFile
+from app.errors import StorageError
+from app.memory.documents import text_of
+from app.paths import make_private_folder
+from app.storage.document_folder import DocumentFolder
+from app.storage.document_scan import FolderScan
+from app.storage.documents import DocumentStore
+
+
+class Stage:
+    """A copy of all documents in a folder of its own."""
+
+    def __init__(self, folder: Path, base: Mapping[str, bytes]) -> None:
+        self.folder = folder
+        self.base = base
+        """What the memory held when the copy was made, by name."""
+
+    def changes(self) -> tuple[DreamFile, ...]:
+        """What is different now, by name. Links, pipes and other files count as nothing.
+
+        Raises `StorageError` for a document that is no text any more.
+        """
+        now = held_in(self.folder)
+        names = sorted({*self.base, *now})
+        return tuple(
+            DreamFile(name, _text(name, self.base.get(name)), _text(name, now.get(name)))
+            for name in names
+            if self.base.get(name) != now.get(name)
+        )
+
+    def remove(self) -> None:
+        """Remove the copy."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def make_stage(store: DocumentStore, folder: Path) -> Stage:
+    """Copy all documents to `folder`, which an earlier dream may have left. Blocking.
+
+    Raises `StorageError` where the memory cannot be read or the copy not be written.
+    """
+    shutil.rmtree(folder, ignore_errors=True)
+    base: dict[str, bytes] = {}
+    try:
+        make_private_folder(folder)
+        for document in store.listing(anew=True).documents:
+            data = store.read(document.name)
+            if data is not None:
+                base[document.name] = data
+                _write(folder / document.name, data)
+    except OSError as error:
+        raise StorageError(
+            f"{folder} cannot be written: {error.strerror or error}.", kept="Nothing was changed."
+        ) from error
+    return Stage(folder, base)
+
+
+def _write(file: Path, data: bytes) -> None:
+    make_private_folder(file.parent)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    with os.fdopen(os.open(file, flags, 0o600), "wb") as opened:
+        opened.write(data)
+
+
+def held_in(folder: Path) -> Mapping[str, bytes]:
+    """The documents in a folder by name; what is no plain file is left out."""
+    files = DocumentFolder(folder)
+    found: dict[str, bytes] = {}
+    for document in FolderScan(folder, lambda: 0).listing(anew=True).documents:
+        if (folder / document.name).is_symlink():
+            continue
+        data = files.read(document.name)
+        if data is not None:
+            found[document.name] = data
+    return found
+
+
+def _text(name: str, data: bytes | None) -> str | None:
+    return None if data is None else text_of(name, data)
+
+
+def bytes_of(texts: Sequence[str | None]) -> int:
+    """UTF-8 bytes of texts, of those that there are."""
+    return sum(len(text.encode()) for text in texts if text is not None)
