@@ -8,6 +8,7 @@ from pathlib import Path
 from benchmarks import (
     catalogue,
     conversation,
+    dream,
     going_back,
     idle,
     keys,
@@ -36,6 +37,7 @@ PARTS = (
     shell_watch,
     memory,
     memory_editor,
+    dream,
     print_mode,
 )
 BEGIN, END = "<!-- figures -->", "<!-- end -->"

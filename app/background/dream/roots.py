@@ -45,7 +45,7 @@ class Roots:
     """What the person's rules close to reading (`permission.hidden_from_search`)."""
 
     folders: tuple[Path, ...] = field(init=False)
-    """All of them, links resolved: once, so that a root that is turned elsewhere takes none along."""
+    """All of them, links resolved once: a root that is turned elsewhere does not take us along."""
 
     def __post_init__(self) -> None:
         places = (self.project, self.stage, self.transcripts)

@@ -42,6 +42,13 @@ class Ground:
     def is_closed(self, path: Path) -> bool:
         return path.name == "closed.txt"
 
+    def turn_to_outside(self, root: str) -> Path:
+        """Put a link to the folder outside in the place of one of the roots."""
+        folder: Path = getattr(self, root)
+        folder.rename(self.base / "gone")
+        folder.symlink_to(self.outside)
+        return folder
+
     def put_in(self, text: str) -> str:
         for name in ("stage", "sessions", "project", "memory"):
             text = text.replace(f"{{{name}}}", str(getattr(self, name)))

@@ -15,13 +15,8 @@ from app.agent.shell_readers import FIND_TEXT
 from app.background.dream.inspect_rules import RULES, inspect_verdict, parsed_call
 from app.background.dream.roots import NotAllowed, readable
 from tests.unit.background.dream.dream_kit import SECRET, Ground
-from tests.unit.background.dream.hostile_table import (
-    DOCUMENTS,
-    HARMLESS,
-    HOSTILE,
-    READS,
-    lines,
-)
+from tests.unit.background.dream.hostile_table import HARMLESS, HOSTILE, lines
+from tests.unit.background.dream.path_table import DOCUMENTS, READS
 
 
 @pytest.fixture
@@ -200,9 +195,7 @@ async def test_folder_swapped_for_a_link_after_the_check_shows_nothing(
 
 @pytest.mark.parametrize("root", ["stage", "sessions", "project"])
 async def test_root_turned_elsewhere_takes_no_other_folder_along(root: str, ground: Ground) -> None:
-    folder: Path = getattr(ground, root)
-    folder.rename(ground.base / "gone")
-    folder.symlink_to(ground.outside)
+    folder = ground.turn_to_outside(root)
     named = str(folder / "o.txt")
     for said in (
         await ground.call("Read", file_path=named),

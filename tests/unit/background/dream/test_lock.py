@@ -13,19 +13,22 @@ import pytest
 from app.background.dream import lock_files, lock_holder
 from app.background.dream.lock import (
     FILE,
-    Held,
-    Refused,
-    acquire,
     last_consolidation,
     lock_words,
     recover,
 )
 from app.background.dream.lock_holder import encoded, fate_of, myself, parsed
-from tests.fakes.clock import START, FakeClock
+from tests.fakes.clock import FakeClock
 from tests.fakes.dreaming import DEAD
-
-START_SECONDS = START.timestamp()
-HOUR = 3_600.0
+from tests.unit.background.dream.lock_kit import (
+    HOUR,
+    START_SECONDS,
+    UNKNOWN,
+    as_json,
+    make_lock,
+    refused,
+    taken,
+)
 
 
 @pytest.fixture
@@ -33,30 +36,11 @@ def clock() -> FakeClock:
     return FakeClock()
 
 
-def _taken(folder: Path, clock: FakeClock, said: list[str] | None = None) -> Held:
-    held = acquire(folder, clock, [].append if said is None else said.append)
-    assert isinstance(held, Held), held
-    return held
-
-
-def _refused(folder: Path, clock: FakeClock) -> str:
-    found = acquire(folder, clock, lambda _: None)
-    assert isinstance(found, Refused)
-    return found.reason
-
-
-def _lock(folder: Path, content: bytes, seconds: float = START_SECONDS - 7_200) -> Path:
-    file = folder / FILE
-    file.write_bytes(content.replace(b"@PID@", str(os.getpid()).encode()))
-    os.utime(file, (seconds, seconds))
-    return file
-
-
 def test_first_dream_leaves_its_time(tmp_path: Path, clock: FakeClock) -> None:
     memory = tmp_path / "data" / "memory"
     assert last_consolidation(memory) is None
     assert lock_words(memory, clock) == ""
-    held = _taken(memory, clock)
+    held = taken(memory, clock)
     assert held.prior_mtime is None
     assert held.is_mine()
     assert stat.S_IMODE((memory / FILE).stat().st_mode) == 0o600
@@ -69,7 +53,7 @@ def test_first_dream_leaves_its_time(tmp_path: Path, clock: FakeClock) -> None:
 
 
 def test_first_dream_that_fails_leaves_no_file(tmp_path: Path, clock: FakeClock) -> None:
-    held = _taken(tmp_path, clock)
+    held = taken(tmp_path, clock)
     assert held.fail() == ""
     assert list(tmp_path.iterdir()) == []
 
@@ -77,9 +61,9 @@ def test_first_dream_that_fails_leaves_no_file(tmp_path: Path, clock: FakeClock)
 def test_later_dream_that_fails_puts_the_time_back_to_the_nanosecond(
     tmp_path: Path, clock: FakeClock
 ) -> None:
-    file = _lock(tmp_path, b"")
+    file = make_lock(tmp_path, b"")
     os.utime(file, ns=(1, 1_700_000_000_123_456_789))
-    held = _taken(tmp_path, clock)
+    held = taken(tmp_path, clock)
     assert held.prior_mtime == pytest.approx(1_700_000_000.123456)
     assert last_consolidation(tmp_path) == START_SECONDS
     assert held.fail() == ""
@@ -87,7 +71,7 @@ def test_later_dream_that_fails_puts_the_time_back_to_the_nanosecond(
 
 
 def test_file_names_the_holder(tmp_path: Path, clock: FakeClock) -> None:
-    _taken(tmp_path, clock)
+    taken(tmp_path, clock)
     found = json.loads((tmp_path / FILE).read_bytes())
     assert found["pid"] == os.getpid()
     assert found["started"] == pytest.approx(time.time(), abs=100_000)
@@ -100,29 +84,29 @@ def test_file_names_the_holder(tmp_path: Path, clock: FakeClock) -> None:
 def test_time_of_a_live_holders_file_has_no_say(
     moment: float, tmp_path: Path, clock: FakeClock
 ) -> None:
-    held = _taken(tmp_path, clock)
+    held = taken(tmp_path, clock)
     os.utime(tmp_path / FILE, (moment, moment))
     clock.advance(HOUR - 1)
-    assert _refused(tmp_path, clock).startswith("this process dreams since")
+    assert refused(tmp_path, clock).startswith("this process dreams since")
     assert held.is_mine()
 
 
 def test_wall_clock_that_jumps_makes_no_lock_stale(tmp_path: Path, clock: FakeClock) -> None:
-    _taken(tmp_path, clock)
+    taken(tmp_path, clock)
     for hours in (-5, 10):
         elapsed = clock.elapsed
         clock.advance(hours * HOUR)
         clock.elapsed = elapsed
-        _refused(tmp_path, clock)
+        refused(tmp_path, clock)
 
 
 def test_holder_that_is_stuck_for_an_hour_loses_the_lock_and_learns_of_it(
     tmp_path: Path, clock: FakeClock
 ) -> None:
-    first = _taken(tmp_path, clock)
+    first = taken(tmp_path, clock)
     clock.advance(HOUR)
     said: list[str] = []
-    second = _taken(tmp_path, clock, said)
+    second = taken(tmp_path, clock, said)
     assert "more than an hour" in said[0]
     assert not first.is_mine()
     state = (tmp_path / FILE).read_bytes(), (tmp_path / FILE).stat().st_mtime_ns
@@ -134,10 +118,6 @@ def test_holder_that_is_stuck_for_an_hour_loses_the_lock_and_learns_of_it(
     assert second.succeed() == ""
 
 
-def _json(**fields: Any) -> bytes:
-    return json.dumps(fields).encode()
-
-
 @pytest.mark.parametrize(
     "content",
     [
@@ -146,12 +126,12 @@ def _json(**fields: Any) -> bytes:
         b"4194303\n",
         b'{"pid":@PID@,"started":1.0}',
         b'{"pid":@PID@,"started":1.0,"birth":"other-boot/12345"}',
-        _json(pid=0),
-        _json(pid=-1),
-        _json(pid=2**70),
-        _json(pid=2**31),
-        _json(pid="12"),
-        _json(other=1),
+        as_json(pid=0),
+        as_json(pid=-1),
+        as_json(pid=2**70),
+        as_json(pid=2**31),
+        as_json(pid="12"),
+        as_json(other=1),
         b"[]",
         b"null",
         b"true",
@@ -171,9 +151,9 @@ def _json(**fields: Any) -> bytes:
 def test_lock_of_nobody_is_taken_at_once(
     content: bytes, moment: float, tmp_path: Path, clock: FakeClock
 ) -> None:
-    file = _lock(tmp_path, content, moment)
+    file = make_lock(tmp_path, content, moment)
     said: list[str] = []
-    held = _taken(tmp_path, clock, said)
+    held = taken(tmp_path, clock, said)
     assert said[0].startswith("The consolidation lock was taken over: ")
     assert held.prior_mtime == (1.0 if content == DEAD else moment)
     assert held.fail() == ""
@@ -183,14 +163,14 @@ def test_lock_of_nobody_is_taken_at_once(
 def test_lock_that_may_not_be_read_is_taken(
     tmp_path: Path, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    file = _lock(tmp_path, b"closed")
+    file = make_lock(tmp_path, b"closed")
     inode = file.stat().st_ino
     content = lock_files._content
     monkeypatch.setattr(
         lock_files, "_content", lambda f: None if file.stat().st_ino == inode else content(f)
     )
     said: list[str] = []
-    _taken(tmp_path, clock, said)
+    taken(tmp_path, clock, said)
     assert "could not be read" in said[0]
 
 
@@ -211,7 +191,7 @@ def test_what_is_no_file_is_replaced_and_never_followed(
         aim = {"link": str(other), "dangling": "nowhere", "loop": FILE}[what]
         (memory / FILE).symlink_to(aim)
     said: list[str] = []
-    held = _taken(memory, clock, said)
+    held = taken(memory, clock, said)
     assert "no regular file" in said[0]
     assert (memory / FILE).is_file()
     assert not (memory / FILE).is_symlink()
@@ -223,95 +203,23 @@ def test_what_is_no_file_is_replaced_and_never_followed(
 
 def test_folder_in_its_place_is_named(tmp_path: Path, clock: FakeClock) -> None:
     (tmp_path / FILE).mkdir()
-    assert f"a folder lies where the lock {FILE} belongs" in _refused(tmp_path, clock)
+    assert f"a folder lies where the lock {FILE} belongs" in refused(tmp_path, clock)
     assert "folder" in lock_words(tmp_path, clock)
 
 
 def test_place_that_cannot_be_written_is_named(tmp_path: Path, clock: FakeClock) -> None:
     (tmp_path / "file").write_text("x")
-    assert "cannot be made" in _refused(tmp_path / "file" / "memory", clock)
-
-
-UNKNOWN = [_json(pid=77, host="another-machine", started=5.0), b"@PID@"]
-"""`@PID@` stands for a process that lives, this one."""
-
-
-@pytest.mark.parametrize("content", UNKNOWN)
-def test_holder_of_whom_nothing_is_known_has_an_hour_by_the_files_time(
-    content: bytes, tmp_path: Path, clock: FakeClock
-) -> None:
-    _lock(tmp_path, content, START_SECONDS - 2_400)
-    assert "dreams since 2026-11-02 08:20 UTC" in _refused(tmp_path, clock)
-    clock.advance(1_201)
-    said: list[str] = []
-    _taken(tmp_path, clock, said)
-    assert "more than an hour" in said[0]
-
-
-@pytest.mark.parametrize("content", UNKNOWN)
-def test_time_in_the_future_is_stale_after_an_hour_of_being_observed(
-    content: bytes, tmp_path: Path, clock: FakeClock
-) -> None:
-    _lock(tmp_path, content, START_SECONDS + 1e8)
-    assert lock_words(tmp_path, clock)
-    assert [each.name for each in tmp_path.iterdir()] == [FILE]
-    _refused(tmp_path, clock)
-    clock.advance(HOUR - 1)
-    _refused(tmp_path, clock)
-    clock.advance(1)
-    said: list[str] = []
-    held = _taken(tmp_path, clock, said)
-    assert "more than an hour" in said[0]
-    assert "lies in the future" in said[1]
-    assert held.succeed() == ""
-    assert [each.name for each in tmp_path.iterdir()] == [FILE]
-
-
-def test_observation_survives_a_restart_of_the_machine_and_bad_notes(
-    tmp_path: Path, clock: FakeClock
-) -> None:
-    _lock(tmp_path, UNKNOWN[0], START_SECONDS + 1e8)
-    clock.elapsed = 5_000.0
-    _refused(tmp_path, clock)
-    after = FakeClock()  # its monotonic clock begins at 0 again
-    after.time = clock.time
-    after.advance(HOUR - 1)
-    _refused(tmp_path, after)
-    after.advance(1)
-    _taken(tmp_path, after)
-
-
-@pytest.mark.parametrize("note", [b"", b"garbage", b"[]", b"\xff", b'{"version":1}'])
-def test_bad_note_of_an_observation_starts_it_anew(
-    note: bytes, tmp_path: Path, clock: FakeClock
-) -> None:
-    _lock(tmp_path, UNKNOWN[0], START_SECONDS + 1e8)
-    (tmp_path / lock_files.SEEN).write_bytes(note)
-    _refused(tmp_path, clock)
-    clock.advance(HOUR)
-    _taken(tmp_path, clock)
-
-
-def test_another_lock_is_observed_anew(tmp_path: Path, clock: FakeClock) -> None:
-    _lock(tmp_path, UNKNOWN[0], START_SECONDS + 1e8)
-    _refused(tmp_path, clock)
-    clock.advance(HOUR - 1)
-    _lock(tmp_path, UNKNOWN[0], START_SECONDS + 2e8)
-    _refused(tmp_path, clock)
-    clock.advance(HOUR - 1)
-    _refused(tmp_path, clock)
-    clock.advance(1)
-    _taken(tmp_path, clock)
+    assert "cannot be made" in refused(tmp_path / "file" / "memory", clock)
 
 
 def test_lock_that_was_removed_or_replaced_is_not_rolled_back(
     tmp_path: Path, clock: FakeClock
 ) -> None:
-    held = _taken(tmp_path, clock)
+    held = taken(tmp_path, clock)
     (tmp_path / FILE).unlink()
     assert "dream.min_hours" in held.fail()
     assert list(tmp_path.iterdir()) == []
-    _lock(tmp_path, b"somebody")
+    make_lock(tmp_path, b"somebody")
     assert "dream.min_hours" in held.fail()
     assert (tmp_path / FILE).read_bytes() == b"somebody"
 
@@ -322,8 +230,8 @@ def test_roll_back_that_fails_says_what_it_means(
     def full(*_words: Any, **_named: Any) -> None:
         raise OSError(28, "No space left on device")
 
-    _lock(tmp_path, b"")
-    held = _taken(tmp_path, clock)
+    make_lock(tmp_path, b"")
+    held = taken(tmp_path, clock)
     monkeypatch.setattr(lock_files.os, "utime", full)
     assert held.fail() == (
         "The time of the last consolidation could not be put back: No space left on device. "
@@ -337,15 +245,15 @@ def test_roll_back_that_fails_says_what_it_means(
 def test_claim_of_a_live_process_is_respected_and_of_dead_ones_not(
     tmp_path: Path, clock: FakeClock
 ) -> None:
-    _lock(tmp_path, b"")
+    make_lock(tmp_path, b"")
     with lock_files.opened(tmp_path) as folder:
         name = f"{FILE}.{lock_files.look_at(folder).version}"
     (tmp_path / name).symlink_to(encoded(myself(clock)).decode())
-    assert _refused(tmp_path, clock) == "another process is just taking the lock"
+    assert refused(tmp_path, clock) == "another process is just taking the lock"
     (tmp_path / name).unlink()
     (tmp_path / name).symlink_to(DEAD.decode())
     for _ in range(3):
-        held = _taken(tmp_path, clock)
+        held = taken(tmp_path, clock)
         assert held.fail() == ""
     assert [each.name for each in tmp_path.iterdir()] == [FILE]
 
@@ -354,7 +262,7 @@ def test_claim_of_a_live_process_is_respected_and_of_dead_ones_not(
 def test_nonsense_in_the_place_of_a_claim_does_not_block(
     content: str, tmp_path: Path, clock: FakeClock
 ) -> None:
-    _lock(tmp_path, b"")
+    make_lock(tmp_path, b"")
     with lock_files.opened(tmp_path) as folder:
         place = tmp_path / f"{FILE}.{lock_files.look_at(folder).version}"
     if content == "file":
@@ -363,7 +271,7 @@ def test_nonsense_in_the_place_of_a_claim_does_not_block(
         place.mkdir()
     else:
         place.symlink_to("nonsense")
-    assert _taken(tmp_path, clock).succeed() == ""
+    assert taken(tmp_path, clock).succeed() == ""
 
 
 def test_claim_that_was_cleared_away_does_not_count(
@@ -382,7 +290,7 @@ def test_claim_that_was_cleared_away_does_not_count(
 
     monkeypatch.setattr(lock_files, "look_at", cleared)
     monkeypatch.setattr("app.background.dream.lock.look_at", cleared)
-    assert _refused(tmp_path, clock) == "another process is just taking the lock"
+    assert refused(tmp_path, clock) == "another process is just taking the lock"
     assert not (tmp_path / FILE).exists()
 
 
@@ -391,12 +299,12 @@ def test_recovery_leaves_alone_what_is_not_dead(tmp_path: Path, clock: FakeClock
     recover(tmp_path, clock, lambda _: None)
     assert list(tmp_path.iterdir()) == []
     for content in (b"", b"garbage", *UNKNOWN):
-        file = _lock(tmp_path, content)
+        file = make_lock(tmp_path, content)
         before = file.read_bytes()
         recover(tmp_path, clock, lambda _: None)
         assert file.read_bytes() == before
     said: list[str] = []
-    file = _lock(tmp_path, DEAD)
+    file = make_lock(tmp_path, DEAD)
     recover(tmp_path, clock, said.append)
     assert (file.read_bytes(), file.stat().st_mtime) == (b"", 1.0)
     assert len(said) == 1
