@@ -25,7 +25,7 @@ from app.agent.remembering import briefing_of, leave, session_memory
 from app.agent.request import Surroundings, system_prompt
 from app.agent.rewinder import Rewinder
 from app.agent.rules import Rule, RuleError, Rules, parse_rule
-from app.agent.titler import make_title
+from app.agent.titler import Titler
 from app.agent.tool_runner import ToolRunner
 from app.agent.tools.base import Asker, Tool, ToolContext
 from app.agent.tools.memory import MEMORY
@@ -56,7 +56,7 @@ from app.session_files import SessionFiles, open_files
 from app.sessions.cleanup import BASELINE
 from app.sessions.envelope import Envelope
 from app.sessions.ownership import Ownership
-from app.sessions.summary import TITLE_TYPES, title_from
+from app.sessions.summary import title_from
 from app.state.facts import Fact, RequestMeasured, SessionOpened
 from app.state.model import Session
 
@@ -93,7 +93,7 @@ class Runtime:
     """The file history; None where file checkpoints are off."""
     small_model: str | None
     """The model of small background calls, None where there is none."""
-    _was_named: bool = False
+    titler: Titler
 
     @property
     def gate(self) -> Gate:
@@ -114,18 +114,6 @@ class Runtime:
         """Go on with the last turn when an earlier process was cut off in it."""
         if self.conversation.was_resumed and can_go_on(self.conversation):
             await self.loop.go_on()
-
-    async def make_title(self) -> None:
-        """Let the small model name a session that has no name; asked once a session."""
-        records = self.conversation.view.graph.records
-        caller, model = self.loop.caller, self.small_model
-        if self._was_named or model is None or not self.settings.titles:
-            return
-        self._was_named = any(record.type in TITLE_TYPES for record in records)
-        if caller.provider.name == "anthropic" and not self._was_named:
-            clock, measure = self.loop.clock, self.loop.measure
-            self._was_named = True  # also while the answer is waited for
-            self._was_named = await make_title(self.conversation, caller, model, clock, measure)
 
     async def close(self) -> StorageError | None:
         """End what runs in the background and release the transcript."""
@@ -228,7 +216,7 @@ async def open_session(
         runner,
         here.clock,
         hooks.emit,
-        measure=meter(settings, hooks.emit),
+        measure=meter(settings, hooks.emit, files.session_id),
         mode=lambda: gate.policy.mode,
         tell=hooks.tell,
         briefing=briefing,
@@ -251,6 +239,7 @@ async def open_session(
         works_ahead=hooks.can_ask,
     )
     loop.compactor = compactor
+    small_model = small_model_of(here, settings)
     return Runtime(
         conversation,
         caller,
@@ -263,7 +252,8 @@ async def open_session(
         files.ownership,
         rewinder,
         tracker,
-        small_model_of(here, settings),
+        small_model,
+        Titler(conversation, lambda: loop.caller, small_model, here.clock, loop.measure),
     )
 
 
@@ -310,15 +300,15 @@ def make_caller(
     )
 
 
-def meter(settings: Settings, emit: Callable[[Fact], None]) -> Measure:
-    """Turns the usage of a finished call into its fact, with its price."""
+def meter(settings: Settings, emit: Callable[[Fact], None], session_id: str) -> Measure:
+    """Turns the usage of a finished call of a session into its fact, with its price."""
     table = price_table(settings.prices)
 
     def measure(
         model: str, usage: Usage, began: datetime, purpose: Purpose = "turn"
     ) -> float | None:
         cost = cost_usd(model, usage, began, table)
-        emit(RequestMeasured(usage, cost, began, purpose, model))
+        emit(RequestMeasured(usage, cost, began, purpose, model, session_id))
         return cost
 
     return measure

@@ -25,6 +25,7 @@ from app.dream_desk import DreamDesk
 from app.errors import ReverieError
 from app.installation import Installation
 from app.plain_text import cut
+from app.spawner import Work
 from app.state import facts as f
 from app.state.background import TurnSummary
 from app.state.model import Severity, State
@@ -67,6 +68,8 @@ class BackgroundDesk:
         self._notice = notice
         self._keep_setting = keep_setting
         self._suggesting = self._summarising = self._recapping = ""
+        self._has_asked = False
+        """Whether a model was asked in the turn that runs, or ran last."""
 
     @property
     def _state(self) -> State:
@@ -80,6 +83,8 @@ class BackgroundDesk:
             case f.RequestMeasured():
                 self._frame.measured(fact)
             case f.SessionOpened():
+                self._has_asked = False
+                self._runtime().compactor.start_ahead = self._start_ahead
                 self._away.begin_anew()
                 self._emit(f.TurnSummarised(self._summary()))
                 self.dreams.session_opened()
@@ -90,8 +95,10 @@ class BackgroundDesk:
                 self._emit(f.TurnSummarised(self._summary()))
             case f.TurnStarted():
                 self._abort()
-                self._frame.turn_tokens = 0
-            case f.TurnEnded():
+                self._has_asked = False
+            case f.RequestSent() if not self._has_asked:
+                self._has_asked, self._frame.turn_tokens = True, 0
+            case f.TurnEnded() if self._has_asked:  # no shell line, no compaction
                 asyncio.get_running_loop().call_soon(self._turn_over)
             case f.PermissionAsked() | f.QuestionAsked() | f.PermissionSettled():
                 self._waiting_changed()
@@ -128,6 +135,7 @@ class BackgroundDesk:
             self._summarise_by_model()
         prompt = cut(" ".join(look(self._state.session.view).last_prompt.split()), LONGEST_PROMPT)
         self._away.turn_over(prompt, summary)
+        self._title()
         self._suggest()
         self.dreams.turn_over()
         self.look()
@@ -162,6 +170,28 @@ class BackgroundDesk:
         self._frame.close()
 
     # By itself
+
+    def _title(self) -> None:
+        last, runtime = self._state.live.last, self._runtime()
+        if last is None or last.outcome != "completed" or not runtime.titler.wants_to:
+            return
+        if self._frame.held_by("title") is None:
+
+            async def work(_job: Job) -> str:
+                return await runtime.titler.name_it() or "the model gave none"
+
+            self._frame.run("title", "a name for the session", work)
+
+    def _start_ahead(self, work: Work) -> asyncio.Task[None] | None:
+        if self._frame.held_by("compact_ahead") is not None:
+            return None
+
+        async def summarise(_job: Job) -> str:
+            await work()
+            return "ready for when it is needed"
+
+        job = self._frame.run("compact_ahead", "sums the conversation up ahead", summarise)
+        return self._registry.task(job)
 
     def _summarise_by_model(self) -> None:
         small = self._scene.small_model()
@@ -241,6 +271,8 @@ class BackgroundDesk:
 
     async def recap(self) -> Recap:
         """Where the conversation stands, for the person who asks; a new turn or `esc` stops it."""
+        if self._registry.is_running(self._recapping):
+            return Recap("aborted", "A recap is being made already.")
         answer: list[Recap] = []
 
         async def work(_job: Job) -> str:
@@ -276,15 +308,21 @@ class BackgroundDesk:
 
     def turn_off_recaps(self) -> None:
         """Make no recap any more when the person is away."""
-        if self._scene.settings().away_summary.enabled:
-            self.switch("away_summary.enabled")
+        setting = "away_summary.enabled"
+        if self._is_free(setting) and self._scene.settings().away_summary.enabled:
+            self.switch(setting)
             self._notice("No recaps after being away from now on; f2 turns them on again.", "info")
 
     def switch(self, setting: str) -> None:
         """Switch a mechanism on or off, for good."""
+        if self._is_free(setting):
+            self._keep_setting(setting, not value_of(self._scene.settings(), setting))
+            self.look()
+
+    def _is_free(self, setting: str) -> bool:
+        """Whether no variable of the environment decides instead; the person is told of one."""
         variable = VARIABLES.get(setting, "")
-        if variable and self._scene.here.environment.get(variable):
-            self._notice(f"{variable} is set; it beats the switch.", "warning")
-            return
-        self._keep_setting(setting, not value_of(self._scene.settings(), setting))
-        self.look()
+        if not variable or not self._scene.here.environment.get(variable):
+            return True
+        self._notice(f"{variable} is set; it beats the switch.", "warning")
+        return False

@@ -31,6 +31,8 @@ COMMANDS = (
     Command("rewind", "go back to an earlier prompt: conversation, files or both"),
     Command("undo", "take the last rewind back"),
     Command("memory", "what is remembered: read, edit, restore"),
+    Command("dream", "put memory in order now"),
+    Command("dreams", "what dreams have changed: look, accept, take back"),
     Command("model", "choose the model", argument="[name]"),
     Command("mode", "choose the permission mode", argument="[mode]"),
     Command("theme", "choose the colours", argument="[name]"),

@@ -16,7 +16,7 @@ import msgspec
 
 from app import trust
 from app.compaction_desk import BUSY, CompactionDesk
-from app.config import Loaded, Settings, set_value, with_value
+from app.config import Loaded, Settings, set_value, value_of, with_value
 from app.desk import QuestionDesk, save_rule
 from app.desks import Desks
 from app.errors import ReverieError, StorageError
@@ -245,8 +245,6 @@ class Controller:
             self._fault(error)
         self.emit(f.GitBranchSeen(git_branch(self.here.folder)))
         last = self.state.live.last
-        if self._runtime is not None and last is not None and last.outcome == "completed":
-            self._spawn(self._runtime.make_title())
         if self.state.compaction.receipt is not None:
             return  # what is queued waits until the person has looked at the summary
         if self.state.live.queue and last is not None and last.outcome == "completed":
@@ -370,7 +368,11 @@ class Controller:
     def keep_setting(self, key: str, value: Any) -> None:
         """Write one of the person's own settings; it counts from now on."""
         self._try(lambda: set_value(self.here.places.settings, key, value))
-        settings = with_value(self.loaded.settings, key, value)
+        fresh = self.here.settings(self.options, trusted=self.state.access.trusted or False)
+        in_force = value_of(fresh.settings, key)
+        if in_force != value:
+            self.notice(f"{key} is set by the {fresh.origin.get(key)} settings.", "warning")
+        settings = with_value(self.loaded.settings, key, in_force)
         self.loaded = replace(self.loaded, settings=settings)
 
     # Inside

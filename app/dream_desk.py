@@ -92,7 +92,11 @@ class DreamDesk:
         current = self._scene.state().session.session_id
         touched = await asyncio.to_thread(self.schedule.touched, current)
         needed = sessions_of(self._scene.settings().dream)
-        if len(touched) >= needed and self._frame.within_budget(NAME) and not self._is_running:
+        if (
+            len(touched) >= needed
+            and self._frame.held_by("compact_ahead") is None
+            and not self._is_running
+        ):
             self._start(touched)
         await self.look()
 

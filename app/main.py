@@ -37,6 +37,14 @@ def command_provider() -> type[Provider]:
     return CommandProvider
 
 
+_ACTIVITY = (
+    events.Key,
+    events.Paste,
+    events.MouseDown,
+    events.MouseScrollUp,
+    events.MouseScrollDown,
+)
+"""By these the person shows that they are there."""
 HANGUP_WAIT = 1.0
 """Seconds that leaving may take once the terminal is gone."""
 
@@ -106,7 +114,7 @@ class ReverieApp(App[None]):
         self.controller.desks.background.focus(is_here=False)
 
     async def on_event(self, event: events.Event) -> None:
-        if isinstance(event, events.Key):
+        if isinstance(event, _ACTIVITY):
             self.controller.desks.background.pressed()
         await super().on_event(event)
 

@@ -8,7 +8,12 @@ from typing import Final
 WIDENS_TRUST: Final = frozenset(
     {"base_url", "prices", "cleanup_period_days", "memory.folder"}
     | {"dream.model", "dream.budget_usd", "dream.min_hours", "dream.min_sessions"}
-    | {"background.daily_budget_usd", "suggestion.enter_sends", "post_turn.notify"}
+    | {
+        "background.daily_budget_usd",
+        "away_summary.delay_ms",
+        "suggestion.enter_sends",
+        "post_turn.notify",
+    }
 )
 """Keys that a project's file may not set (spec/cli.md, Settings)."""
 NARROWS: Final[Mapping[str, object]] = {

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from typing import Any
+from typing import Any, TypeAlias
+
+Work: TypeAlias = Callable[[], Coroutine[Any, Any, None]]
+Start: TypeAlias = Callable[[Work], asyncio.Task[None] | None]
+"""Starts work, or gives None where it may not run."""
+
+
+def at_once(work: Work) -> asyncio.Task[None]:
+    """Start work without asking anybody."""
+    return asyncio.create_task(work())
 
 
 class Spawner:

@@ -23,6 +23,7 @@ _ENTERS = {
 
 _TELLS_FOCUS = re.compile(r"\x1b\[\?1004;[13]\$y")
 """The terminal's answer that it will say when it gets or loses the focus."""
+_KEEP_TITLE, _GIVE_TITLE_BACK = "\x1b[22;2t", "\x1b[23;2t"
 _ASK_FOCUS = "\x1b[?1004$p"
 
 
@@ -55,8 +56,12 @@ def driver_for() -> type[Driver] | None:
 
         def start_application_mode(self) -> None:
             super().start_application_mode()
-            self.write(_ASK_FOCUS)
+            self.write(_KEEP_TITLE + _ASK_FOCUS)
             self.flush()
+
+        def stop_application_mode(self) -> None:
+            self.write(_GIVE_TITLE_BACK)
+            super().stop_application_mode()
 
         def _disable_mouse_support(self) -> None:
             super()._disable_mouse_support()

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from app.plain_text import cut, plain_line
+from app.state.background import TurnSummary
 from app.state.model import State
 
 LONGEST: Final = 80
@@ -31,7 +32,7 @@ class TerminalTitle:
     def __init__(self, app: Callable[[], Any]) -> None:
         self._app = app
         self._shown = ""
-        self._needed = False
+        self._heard: TurnSummary | None = None
 
     def show(self, state: State) -> None:
         """The state has changed."""
@@ -39,10 +40,12 @@ class TerminalTitle:
         if title != self._shown:
             self._shown = title
             self._app().write_terminal(f"\x1b]2;{title}\a")
-        needed = state.summary is not None and state.summary.needs_action
-        if needed and not self._needed and state.away.is_away:
+        summary = state.summary
+        before, self._heard = self._heard, summary
+        if summary is None or summary is before:
+            return
+        if summary.needs_action and state.away.is_away:
             self._ring(state)
-        self._needed = needed
 
     def _ring(self, state: State) -> None:
         app = self._app()

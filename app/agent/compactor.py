@@ -37,6 +37,7 @@ from app.sessions.graph import COMPACT_FAILED, COMPACT_UNDONE
 from app.sessions.history import logical_chain
 from app.sessions.kept import walk_from
 from app.sessions.prompts import text_of, typed_text
+from app.spawner import Start, at_once
 from app.state.facts import (
     CompactionDrafted,
     CompactionEnded,
@@ -73,6 +74,7 @@ class Compactor:
     rewinder: Rewinder
     works_ahead: bool = True
     """Whether a summary is made before it is needed: only where a person would have to wait."""
+    start_ahead: Start = at_once
     _guard: ThrashGuard = field(init=False)
     _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     _draft: Draft | None = None
@@ -124,7 +126,7 @@ class Compactor:
     def look_ahead(self, tokens: int | None = None) -> None:
         """Begin a summary when the context will soon be full; the turn goes on meanwhile."""
         if self._ahead is None and self._wants_ahead(tokens) and not self._lock.locked():
-            self._ahead = asyncio.create_task(self._work_ahead())
+            self._ahead = self.start_ahead(self._work_ahead)
 
     def _wants_ahead(self, tokens: int | None = None) -> bool:
         if not (self.works_ahead and self.settings.auto):
@@ -283,9 +285,7 @@ class Compactor:
             instructions = "\n".join(filter(None, (part.wishes(view), instructions)))
         if view.leaf is None or not has_something_to_say(graph, plan):
             raise NothingToSumUp("There is nothing to sum up yet.", kept="Nothing was changed.")
-        started = self.clock.monotonic()
-        told = 0
-        used = Usage()
+        started, told, used = self.clock.monotonic(), 0, Usage()
 
         def measure(model: str, usage: Usage, began: datetime, purpose: Purpose = "turn"):
             nonlocal used

@@ -100,7 +100,8 @@ class AgentLoop:
     _usage: Usage = field(init=False, default_factory=Usage)
     _calls: int = field(init=False, default=0)
     _text: str = field(init=False, default="")
-    _strip_thinking: bool = field(init=False, default=False)
+    strips_thinking: bool = field(init=False, default=False)
+    """Whether the server has refused the thinking of earlier replies."""
     _failures: int = field(init=False, default=0)
     """Calls of the turn that failed or were refused."""
     _boundaries: int = field(init=False, default=-1)
@@ -223,9 +224,9 @@ class AgentLoop:
             try:
                 return await self._attempts(self._request())
             except ThinkingRejected:
-                if self._strip_thinking:
+                if self.strips_thinking:
                     raise
-                self._strip_thinking = True
+                self.strips_thinking = True
                 self.tell(THINKING_LEFT_OUT, "warning")
             except (ContextExceeded, RequestTooLarge):
                 if rescued or self.compactor is None or not await self.compactor.rescue():
@@ -240,7 +241,7 @@ class AgentLoop:
             system=caller.system,
             tools=caller.tools,
             max_tokens=caller.max_tokens,
-            strip_thinking=self._strip_thinking,
+            strip_thinking=self.strips_thinking,
         )
 
     async def _attempts(self, request: ModelRequest) -> MessageEnded:

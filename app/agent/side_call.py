@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import aclosing
 from datetime import datetime
 
 from app.agent.caller import Caller, Measure, Purpose
 from app.clock import Clock
 from app.models.errors import ModelError
+from app.models.estimate import estimate_request
 from app.models.provider import (
     BlockStopped,
     MessageEnded,
@@ -30,10 +32,13 @@ async def ask(
     clock: Clock,
     measure: Measure,
     retry: RetryPolicy,
+    *,
+    reads_cache: bool = False,
 ) -> str:
     """The text of the answer; what the call used is measured on every way out.
 
-    Raises `ModelError`.
+    A call that is cancelled before the server has said what it cost is counted by an estimate:
+    with `reads_cache` as a prompt that the cache has. Raises `ModelError`.
     """
     meter = _Meter(measure, request.model, clock.now(), purpose)
     texts: list[str] = []
@@ -56,6 +61,11 @@ async def ask(
                         texts = []
                     case _:
                         pass
+    except asyncio.CancelledError:
+        if not meter.has_measured and meter.open is None:
+            tokens = estimate_request(request)
+            meter.open = Usage(cache_read=tokens) if reads_cache else Usage(input=tokens)
+        raise
     finally:
         meter.close()
     return "\n".join(texts).strip()
@@ -66,6 +76,7 @@ class _Meter:
 
     def __init__(self, measure: Measure, model: str, began: datetime, purpose: Purpose) -> None:
         self.open: Usage | None = None
+        self.has_measured = False
         self._measure = measure
         self._model = model
         self._began = began
@@ -74,4 +85,5 @@ class _Meter:
     def close(self) -> None:
         usage, self.open = self.open, None
         if usage is not None:
+            self.has_measured = True
             self._measure(self._model, usage, self._began, self._purpose)

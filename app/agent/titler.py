@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import contextlib
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Final
 
 from app.agent.caller import Caller, Measure
 from app.agent.conversation import Conversation
 from app.agent.side_call import ask
 from app.clock import Clock
-from app.models.errors import ModelError
 from app.models.provider import ModelRequest
 from app.plain_text import cut, plain_line
 from app.sessions.graph import GraphView
 from app.sessions.history import timeline
 from app.sessions.prompts import text_of, typed_text, user_kind
+from app.sessions.summary import TITLE_TYPES
 
 LONGEST: Final = 60
 """Characters of a title."""
@@ -28,21 +29,41 @@ _TASK = (
 )
 
 
-async def make_title(
-    conversation: Conversation, caller: Caller, small_model: str, clock: Clock, measure: Measure
-) -> bool:
-    """Ask for a title and append it as a record; without one the first prompt stays the title.
+@dataclass(slots=True)
+class Titler:
+    """Names one session, once."""
 
-    Returns whether there was anything to name.
-    """
-    request = _request(conversation.view, small_model)
-    if request is None:
-        return False
-    with contextlib.suppress(ModelError):  # a title is no reason to bother anybody
-        title = clean_title(await ask(request, caller, "title", clock, measure, caller.retry))
+    conversation: Conversation
+    caller: Callable[[], Caller]
+    small_model: str | None
+    clock: Clock
+    measure: Measure
+    _was_named: bool = False
+
+    @property
+    def wants_to(self) -> bool:
+        """Whether the session has no name yet, and a small model that could give it one."""
+        if self._was_named or self.small_model is None:
+            return False
+        records = self.conversation.view.graph.records
+        self._was_named = any(record.type in TITLE_TYPES for record in records)
+        return self.caller().provider.name == "anthropic" and not self._was_named
+
+    async def name_it(self) -> str:
+        """Ask for a title and append it as a record; without one the first prompt stays the title.
+
+        Returns it, empty for none. Raises `ModelError`.
+        """
+        conversation, caller = self.conversation, self.caller()
+        request = _request(conversation.view, self.small_model or "")
+        if request is None:
+            return ""
+        self._was_named = True  # also while the answer is waited for, and when it fails
+        reply = await ask(request, caller, "title", self.clock, self.measure, caller.retry)
+        title = clean_title(reply)
         if title:
             conversation.append(conversation.envelope.metadata("ai-title", aiTitle=title))
-    return True
+        return title
 
 
 def _request(view: GraphView, small_model: str) -> ModelRequest | None:

@@ -11,6 +11,8 @@ from app.sessions.prompts import blocks_of, content_of, typed_text, user_kind
 
 MOST_TURNS: Final = 3
 """Turns that a gate asks for at most (spec/background.md, Away summary)."""
+MOST_BEHIND: Final = 50
+"""Records behind the leaf in which a recap is looked for."""
 STRUCTURED: Final = "StructuredOutput"
 """The tool by which a program lets the model answer in a form; it says what was done."""
 
@@ -35,7 +37,8 @@ def look(view: GraphView) -> ConversationLook:
     """Walk back from the leaf until three prompts are found."""
     graph = view.graph
     prompts = since_recap = answered = 0
-    has_recap = has_structured = has_reply = False
+    has_structured = has_reply = False
+    ends_in_recap = has_recap = _ends_in_recap(view)
     last_prompt = ""
     for here in graph.walk(view.leaf):
         record = graph.records[here]
@@ -57,12 +60,27 @@ def look(view: GraphView) -> ConversationLook:
                 has_reply = False
         if prompts >= MOST_TURNS:
             break
-    leaf = graph.records[view.leaf] if view.leaf is not None else None
     return ConversationLook(
         since_recap if has_recap else prompts,
         answered,
         has_recap,
-        leaf is not None and leaf.subtype == RECAP,
+        ends_in_recap,
         has_structured,
         last_prompt,
+    )
+
+
+def _ends_in_recap(view: GraphView) -> bool:
+    """Whether a recap is the last thing that happened.
+
+    It is the leaf, or hangs on it: a session that is opened again goes on from its last message.
+    """
+    graph, leaf = view.graph, view.leaf
+    if leaf is None:
+        return False
+    if graph.records[leaf].subtype == RECAP:
+        return True
+    behind = range(leaf + 1, min(view.length, leaf + MOST_BEHIND))
+    return any(
+        graph.records[here].subtype == RECAP and graph.parent(here) == leaf for here in behind
     )

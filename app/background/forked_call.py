@@ -22,7 +22,12 @@ ANSWER_TOKENS: Final = 2_000
 
 
 def forked_request(
-    view: GraphView, caller: Caller, last: ModelRequest | None, instruction: str
+    view: GraphView,
+    caller: Caller,
+    last: ModelRequest | None,
+    instruction: str,
+    *,
+    strip_thinking: bool = False,
 ) -> ModelRequest:
     """The request of a call at this view; `last` is the main request that the server saw last.
 
@@ -35,6 +40,7 @@ def forked_request(
         system=caller.system,
         tools=caller.tools,
         max_tokens=caller.max_tokens,
+        strip_thinking=strip_thinking,
     )
     messages = without_breakpoints(fresh.messages)
     base, seen = fresh, 0

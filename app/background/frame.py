@@ -50,6 +50,7 @@ class Frame:
         self._notice = notice
         self._ledger = Ledger(scene.here.places.data)
         self._ledger_fails = False
+        self._ledger_trouble = ""
         self._jobs: dict[str, Job] = {}
         self._troubles: dict[str, Trouble] = {}
         self._held: dict[str, tuple[str, float]] = {}
@@ -84,9 +85,10 @@ class Frame:
         job = self._jobs.get(fact.purpose)
         if job is not None:
             job.measured(usage, fact.cost_usd)
-        session = self.scene.state().session.session_id
         try:
-            self._ledger.add(fact.purpose, session, fact.model, usage, fact.cost_usd, fact.at)
+            self._ledger.add(
+                fact.purpose, fact.session_id, fact.model, usage, fact.cost_usd, fact.at
+            )
             self._ledger_fails = False
         except StorageError as error:
             if not self._ledger_fails:
@@ -99,8 +101,11 @@ class Frame:
         try:
             spend = self._ledger.spend()
         except StorageError as error:
-            self._notice(str(error), "warning")
+            if not self._ledger_trouble:
+                self._notice(str(error), "warning")
+            self._ledger_trouble = "the ledger cannot be read"
             return
+        self._ledger_trouble = ""
         limit = self.scene.settings().background.daily_budget_usd
         self.scene.emit(SpendCounted(limit, today(self.scene.clock.now()), spend))
 
@@ -129,6 +134,7 @@ class Frame:
             self.turn_tokens,
             trouble.words if trouble else "",
             trouble.until if trouble else None,
+            self._ledger_trouble,
         )
 
     def _look(self) -> ConversationLook:
@@ -143,11 +149,6 @@ class Frame:
         gates = _GATES[name](self.seen(name))
         return next((gate for gate in gates if not gate.holds), None)
 
-    def within_budget(self, name: str) -> bool:
-        """Whether the day's budget allows another call."""
-        self.count()
-        return budget(self.seen(name)).holds
-
     def show(self) -> None:
         """Tell the store what holds each mechanism back."""
         settings, environment = self.scene.settings(), self.scene.here.environment
@@ -158,6 +159,7 @@ class Frame:
              suggestion_is_on(settings.suggestion, environment)),
             ("post_turn", "Turn summary", "", True),
             ("title", "Session title", "titles", settings.titles),
+            ("compact_ahead", "Summary ahead", "", True),
         )  # fmt: skip
         own = tuple(self._mechanism(*each) for each in shown)
         self.scene.emit(MechanismsSeen((*own, *self.others())))
@@ -195,4 +197,5 @@ _GATES: Final[Mapping[str, Gates]] = {
     "suggestion": suggestion_gates,
     "post_turn": _post_turn_gates,
     "title": _title_gates,
+    "compact_ahead": lambda seen: (budget(seen),),
 }

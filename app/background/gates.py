@@ -13,7 +13,9 @@ from typing import Final
 from app.background.conversation_look import ConversationLook
 from app.config import Settings
 from app.models.limits import near_limit
+from app.models.provider import Usage
 from app.models.retry import wait_in_words
+from app.models.usage import cost_usd, price_table
 from app.state.background import Gate
 from app.state.model import State
 
@@ -38,6 +40,8 @@ class Seen:
     """Why the mechanism is silent until something changes."""
     trouble_until: float | None = None
     """Seconds since the epoch."""
+    ledger_trouble: str = ""
+    """Why it is not known what was spent."""
     is_interactive: bool = True
     """Whether somebody types here, or it is wanted all the same."""
 
@@ -73,6 +77,11 @@ def budget(seen: Seen) -> Gate:
     most = seen.settings.background.daily_budget_usd
     if most is None:
         return Gate("budget", True, "no limit is set")
+    if seen.ledger_trouble:
+        return Gate("budget", False, seen.ledger_trouble)
+    name = seen.state.session.model
+    if cost_usd(name, Usage(1), seen.now, price_table(seen.settings.prices)) is None:
+        return Gate("budget", False, f"the price of {name} is unknown")
     spent = seen.state.background.spent_today
     if spent is None:
         return Gate("budget", False, "a price is unknown, so the budget cannot be kept")

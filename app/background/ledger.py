@@ -5,6 +5,10 @@ One line a call in `<data>/background/ledger.jsonl` (spec/background.md, Task re
 
 from __future__ import annotations
 
+import contextlib
+import errno
+import os
+import stat
 from datetime import datetime
 from pathlib import Path
 from typing import Final
@@ -21,6 +25,14 @@ MECHANISMS: Final = frozenset(
     {"away_summary", "recap", "suggestion", "post_turn", "title", "compact_ahead", "dream"}
 )
 """The purposes of model calls that nobody waits for, and of the recap."""
+
+
+MOST_READ: Final = 64 << 20
+"""Bytes that are read at once."""
+_FLAGS: Final = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
+_MOST_USD: Final = 1e6
+_MOST_TOKENS: Final = 10**12
+"""A call that costs or uses more is a damaged line."""
 
 
 class Entry(msgspec.Struct, frozen=True):
@@ -49,6 +61,7 @@ class Ledger:
         self._file = data / "background" / "ledger.jsonl"
         self._log = FileLog(self._file, "ledger of background work")
         self._read_to = 0
+        self._inode: int = 0
         self._spend: dict[tuple[str, str], Spend] = {}
 
     def add(
@@ -85,9 +98,7 @@ class Ledger:
 
     def _refresh(self) -> None:
         try:
-            with self._file.open("rb") as file:
-                file.seek(self._read_to)
-                data = file.read()
+            data = self._new_bytes()
         except FileNotFoundError:
             return
         except OSError as error:
@@ -98,10 +109,22 @@ class Ledger:
         whole = data.rfind(b"\n") + 1
         self._read_to += whole
         for raw in data[:whole].split(b"\n"):
-            try:
-                self._count(msgspec.json.decode(raw, type=Entry))
-            except msgspec.DecodeError:
-                continue  # torn by a crash: the call itself cannot be told any more
+            with contextlib.suppress(msgspec.DecodeError):  # torn by a crash, or damaged
+                entry = msgspec.json.decode(raw, type=Entry)
+                if _is_sound(entry):
+                    self._count(entry)
+
+    def _new_bytes(self) -> bytes:
+        descriptor = os.open(self._file, _FLAGS)
+        with os.fdopen(descriptor, "rb") as file:
+            state = os.fstat(descriptor)
+            if not stat.S_ISREG(state.st_mode):
+                raise OSError(errno.EINVAL, "it is not a regular file")
+            if state.st_size < self._read_to or state.st_ino != self._inode:
+                self._read_to, self._inode = 0, state.st_ino  # another file by now
+                self._spend.clear()
+            file.seek(self._read_to)
+            return file.read(MOST_READ)
 
     def _count(self, entry: Entry) -> None:
         key = entry.day, entry.mechanism
@@ -117,6 +140,16 @@ class Ledger:
     def close(self) -> None:
         """Release the file."""
         self._log.close()
+
+
+def _is_sound(entry: Entry) -> bool:
+    try:
+        datetime.fromisoformat(entry.at)
+    except ValueError:
+        return False
+    counts = msgspec.structs.astuple(entry.usage)
+    cost = 0.0 if entry.cost_usd is None else entry.cost_usd
+    return all(0 <= count <= _MOST_TOKENS for count in counts) and 0 <= cost <= _MOST_USD
 
 
 def today(now: datetime) -> str:

@@ -21,6 +21,8 @@ from app.plain_text import plain_line
 ONCE: Final = RetryPolicy(attempts=1, broken_attempts=1)
 """Nobody waits for the answer: a call that fails is not repeated."""
 MOST_SENTENCES: Final = 2
+MOST_READ: Final = 2_000
+"""Characters of a reply that are looked at; some servers keep to no limit."""
 INSTRUCTION: Final = f"""\
 {RECAP_MARKER}: say in one or two sentences, in fewer than {MOST_WORDS} words, what was being \
 done here and what comes next. Name the files, the result, and what waits for the person's word, \
@@ -51,14 +53,17 @@ async def make_recap(loop: AgentLoop, purpose: Purpose, *, patient: bool = False
     if not look(view).answered:
         raise NoTurn("There is nothing to recap yet.", todo="Ask something first.")
     caller = loop.caller
-    request = forked_request(view, caller, loop.last_request, INSTRUCTION)
+    request = forked_request(
+        view, caller, loop.last_request, INSTRUCTION, strip_thinking=loop.strips_thinking
+    )
     retry = caller.retry if patient else ONCE
-    return shortened(await ask(request, caller, purpose, loop.clock, loop.measure, retry))
+    reply = await ask(request, caller, purpose, loop.clock, loop.measure, retry, reads_cache=True)
+    return shortened(reply)
 
 
 def shortened(reply: str) -> str:
     """The first two sentences of a reply as one line of fewer than 40 words."""
-    line = plain_line(" ".join(reply.split())).strip(" \"'“”„«»*#`")
+    line = plain_line(" ".join(reply[:MOST_READ].split())).strip(" \"'“”„«»*#`")
     text = ""
     for sentence in sentences(line)[:MOST_SENTENCES]:
         longer = f"{text} {sentence}".strip()

@@ -114,6 +114,10 @@ class TaskRegistry:
         running.add_done_callback(lambda done: self._done(job, done))
         return task_id
 
+    def task(self, task_id: str) -> asyncio.Task[None]:
+        """The running job as asyncio has it. Raises `KeyError` once it has ended."""
+        return self._running[task_id]
+
     def is_running(self, task_id: str) -> bool:
         """Whether a job has not ended yet."""
         return task_id in self._running

@@ -52,6 +52,7 @@ def suggestion_gates(seen: Seen) -> tuple[Gate, ...]:
         gates.nothing_pending(seen),
         Gate("no error", outcome == "completed", f"the last turn was {outcome}"),
         gates.nothing_asked(seen),
+        _nothing_to_decide(seen),
         Gate("mode", mode != "plan", f"{mode} mode"),
         gates.rate_limit(seen),
         gates.empty_prompt(seen),
@@ -65,13 +66,30 @@ def suggestion_gates(seen: Seen) -> tuple[Gate, ...]:
     )
 
 
+def _nothing_to_decide(seen: Seen) -> Gate:
+    """The reply asks nothing: an answer is the person's own."""
+    summary = seen.state.summary
+    waits = summary is not None and (
+        summary.needs_action or summary.category in {"waiting", "blocked"}
+    )
+    return Gate("no question", not waits, "the reply asks you something" if waits else "asks none")
+
+
 async def suggest(loop: AgentLoop, last_prompt: str) -> tuple[str, str]:
     """A suggestion, and why it is not shown; the reason is empty when it is.
 
     Raises `ModelError`.
     """
     caller = loop.caller
-    request = forked_request(loop.conversation.view, caller, loop.last_request, INSTRUCTION)
-    reply = await ask(request, caller, "suggestion", loop.clock, loop.measure, ONCE)
+    request = forked_request(
+        loop.conversation.view,
+        caller,
+        loop.last_request,
+        INSTRUCTION,
+        strip_thinking=loop.strips_thinking,
+    )
+    reply = await ask(
+        request, caller, "suggestion", loop.clock, loop.measure, ONCE, reads_cache=True
+    )
     text = cleaned(reply)
     return text, refused(text, last_prompt)

@@ -13,9 +13,17 @@ from typing import Final
 _APOSTROPHES = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "`": "'"})
 
 
+_LOOKALIKES = str.maketrans("аеорсухіјѕԁһαοερντιυκ", "aeopcyxijsdhaoepvtiuk")
+"""Cyrillic and Greek letters that look like Latin ones."""
+_MIXED = re.compile(r"\w*[a-z]\w*")
+
+
 def fold(text: str) -> str:
-    """The text as the patterns see it: compatibility forms, case and spaces made one."""
+    """The text as the patterns see it: compatibility forms, case, spaces and, in words that mix
+    scripts, lookalike letters made one.
+    """
     folded = unicodedata.normalize("NFKC", text).translate(_APOSTROPHES).casefold()
+    folded = _MIXED.sub(lambda word: word[0].translate(_LOOKALIKES), folded)
     return " ".join(folded.split()).lstrip("¿¡ ")
 
 
@@ -278,6 +286,18 @@ _COMMANDS: Final = _any(
     r" (?:it|that|this|them)\b"
     r"|\bkill -9|\bfactory reset|\bstart (?:over )?from scratch|\bthrow (?:it|that|this|them) away"
     r"|\bwipe\b|\bnuke\b",
+    r"\bgit (?:reset|checkout|switch|rebase|push|rm|branch|tag|update-ref|gc)\b|\breset\b"
+    r"|\bcheckout\b.* -f\b|\bpurge\b|\bdel \w|\bunlink\b|\bunpublish|\boverwrit"
+    r"|\bdelete\b|\berase\b",
+    r"\b(?:terraform|tofu|pulumi|ansible\S*|helm|kubectl|aws|gcloud|az) \w"
+    r"|\b(?:apply|run|put|push|merge|roll|take|migrat\w*) .*\b(?:prod|production|live)\b"
+    r"|\bdeploy\b|\brelease it\b|\bgo live\b",
+    r"\b(?:chmod|chown|curl|wget|eval|exec|source|nc|ssh|scp|crontab|kill|killall|pkill) "
+    r"|[|;&<>$`]|\b(?:ba|z|fi)?sh \S|~/|/etc/|^@\S",
+    r"\.env\b|\bid_rsa\b|\bcredentials?\b|\bsecrets?\b|\bpasswords?\b|\bapi[- ]keys?\b"
+    r"|\bprivate keys?\b|\btokens? (?:to|into|at)\b|https?://|\bexfiltrat",
+    r"\bpermission|\bbypass|\ballow\b|\bwithout asking\b|\bstop asking\b|\bdon't ask\b"
+    r"|\baccept ?edits\b|\bdisable (?:the )?(?:sandbox|safety|checks?)\b",
     r"强制推送|强推|強制推送|強制プッシュ|強制的にプッシュ|강제 ?푸시|删库|推倒重来",
 )
 

@@ -40,6 +40,8 @@ from app.sessions.envelope import new_uuid
 from app.state.facts import TurnSummarised
 from app.trust import is_trusted
 
+SUGGESTION_WAIT = 20.0
+"""Seconds that the end of a run waits for a suggestion."""
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -89,6 +91,7 @@ class _Run:
         self.reporter = Reporter(self.output, self.session_id, here.clock, self._ledger)
         self._task: asyncio.Task[int] | None = None
         self._turn_task: asyncio.Task[TurnResult] | None = None
+        self._suggesting: asyncio.Task[None] | None = None
 
     async def carry_out(self, prompts: AsyncGenerator[Prompt, None]) -> int:
         """Open the session, run the turns, and close it on every way out."""
@@ -180,6 +183,7 @@ class _Run:
         try:
             async with aclosing(prompts):
                 async for prompt in prompts:
+                    await self._stop_suggesting()
                     if self.output.broken is not None:
                         break
                     command = command_in(prompt)
@@ -192,10 +196,16 @@ class _Run:
                         ending = await self._turn(runtime, prompt)
                         self._tell_state(runtime)
                         failed |= self._finish(ending)
-                        await self._suggest(runtime)
+                        self._suggesting = asyncio.create_task(self._suggest(runtime))
         except ReverieError as error:
             self.output.result(result_event(self._ending("error_during_execution", str(error))))
             raise
+        finally:
+            if self._task is not None and self._task.cancelling():
+                await self._stop_suggesting()
+            elif self._suggesting is not None:
+                await asyncio.wait([self._suggesting], timeout=SUGGESTION_WAIT)
+                await self._stop_suggesting()
         return int(failed)
 
     async def _turn(self, runtime: Runtime, prompt: Prompt) -> Ending:
@@ -252,12 +262,19 @@ class _Run:
         self.output.event(post_turn_event(summary, session_id))
         self.reporter.emit(TurnSummarised(summary))
 
+    async def _stop_suggesting(self) -> None:
+        """The next prompt is there: nobody needs a suggestion any more."""
+        task, self._suggesting = self._suggesting, None
+        if task is not None:
+            task.cancel()
+            await asyncio.wait([task])
+
     async def _suggest(self, runtime: Runtime) -> None:
         if self.output.form != "stream-json" or self.output.broken is not None:
             return
         reporter, environment = self.reporter, self.here.environment
         event = await suggestion_event(
-            runtime, reporter.state, self.loaded, environment, reporter.turn_tokens
+            runtime, reporter.state, self.loaded, environment, reporter.turn_tokens, self._ledger
         )
         if event is not None:
             self.output.event(event)

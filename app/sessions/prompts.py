@@ -39,7 +39,7 @@ def blocks_of(content: object) -> list[JsonObject]:
         return [
             cast("JsonObject", block)
             for block in cast("list[object]", content)
-            if isinstance(block, dict)
+            if isinstance(block, dict) and isinstance(cast("JsonObject", block).get("type"), str)
         ]
     return []
 

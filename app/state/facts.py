@@ -186,6 +186,8 @@ class RequestMeasured(Struct, frozen=True):
     purpose: str = "turn"
     """`turn`, or what else the call was for; only a turn's own shows how full the context is."""
     model: str = ""
+    session_id: str = ""
+    """The session that it was made for; empty where it was for none."""
 
 
 class ContextSized(Struct, frozen=True):
@@ -342,7 +344,7 @@ PermissionFact: TypeAlias = (
     SessionOpened | PermissionAsked | PermissionSettled | QuestionAsked | QuestionSettled
 )
 LimitsFact: TypeAlias = (
-    SessionOpened | ModelChosen | RequestMeasured | LimitsReported | ContextSized
+    SessionOpened | HeadMoved | ModelChosen | RequestMeasured | LimitsReported | ContextSized
 )
 CompactionFact: TypeAlias = (
     SessionOpened | CompactionStarted | CompactionGrew | CompactionDrafted | CompactionEnded
@@ -354,7 +356,14 @@ MemoryFact: TypeAlias = MemorySeen
 BackgroundFact: TypeAlias = MechanismsSeen | SpendCounted
 AwayFact: TypeAlias = FocusChanged | FocusWatched
 SuggestionFact: TypeAlias = (
-    SessionOpened | TurnStarted | DraftChanged | SuggestionOffered | SuggestionDropped
+    SessionOpened
+    | TurnStarted
+    | HeadMoved
+    | ModelChosen
+    | ModeChanged
+    | DraftChanged
+    | SuggestionOffered
+    | SuggestionDropped
 )
 SummaryFact: TypeAlias = SessionOpened | TurnSummarised
 

@@ -36,8 +36,11 @@ OWN_PROMPT = frozenset({"title", "post_turn"})
 
 def reduce(state: State, fact: f.Fact) -> State:
     """The state after a fact; `state` itself when the fact changes nothing."""
-    if isinstance(fact, f.RecordsAppended) and fact.session_id != state.session.session_id:
-        return state  # a late record of a session that is no longer on screen
+    if isinstance(fact, f.RecordsAppended | f.RequestMeasured) and fact.session_id not in (
+        "",
+        state.session.session_id,
+    ):
+        return state  # late, of a session that is no longer on screen
     session = (
         reduce_session(state.session, fact) if isinstance(fact, f.SessionFact) else state.session
     )
@@ -243,6 +246,8 @@ def reduce_limits(limits: Limits, fact: f.LimitsFact) -> Limits:
             return replace(limits, context_tokens=tokens)
         case f.ModelChosen(context_window=window):
             return replace(limits, context_window=window, cache=CacheClock())
+        case f.HeadMoved():
+            return replace(limits, cache=CacheClock())  # what is cached is another branch
         case f.RequestMeasured(usage=usage, cost_usd=cost, at=at):
             if fact.purpose == "dream":
                 return limits  # it belongs to the project, not to the session that is open
@@ -345,7 +350,14 @@ def reduce_away(away: Away, fact: f.AwayFact) -> Away:
 def reduce_suggestion(suggestion: Suggestion, fact: f.SuggestionFact) -> Suggestion:
     """What the person may want to say next."""
     match fact:
-        case f.SessionOpened() | f.TurnStarted() | f.SuggestionDropped():
+        case (
+            f.SessionOpened()
+            | f.TurnStarted()
+            | f.SuggestionDropped()
+            | f.ModeChanged()
+            | f.ModelChosen()
+            | f.HeadMoved()
+        ):
             return suggestion if not suggestion.text else replace(suggestion, text="")
         case f.SuggestionOffered(text=text):
             return replace(suggestion, text=text)

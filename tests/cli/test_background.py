@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import time
 
 import pytest
 
 from app.models.rehearsal.markers import RECAP_MARKER, SUGGESTION_MARKER
 from tests.cli.runner import Cli
 from tests.fakes.messages_server import MessagesServer
-from tests.fakes.script import Reply, text
+from tests.fakes.script import Body, Reply, Stall, text
 
 TWO = b"""{"type":"user","message":{"role":"user","content":"look at the cart"}}
 {"type":"user","message":{"role":"user","content":"and mend it"}}
@@ -84,3 +86,35 @@ def test_a_suggestion_that_is_refused_is_no_event(cli: Cli, server: MessagesServ
     done = cli.run("-p", *STREAM, stdin=TWO)
     assert done.code == 0
     assert done.events[-1]["type"] == "result" and len(server.calls) == 3
+
+
+def test_a_spent_budget_counts_in_print_mode_too(cli: Cli, server: MessagesServer) -> None:
+    cli.environment |= ON
+    cli.run("config", "set", "background.daily_budget_usd", "0.0000001")
+    server.say("I looked.", "Mended.", "run the tests again", "And again.")
+    third = b'{"type":"user","message":{"role":"user","content":"and again"}}\n'
+    done = cli.run("-p", *STREAM, stdin=TWO + third)
+    assert done.code == 0
+    suggestions = [call for call in server.calls if SUGGESTION_MARKER in json.dumps(call.body)]
+    assert len(suggestions) <= 1
+
+
+def test_the_next_prompt_does_not_wait_for_a_suggestion(cli: Cli, server: MessagesServer) -> None:
+    cli.environment |= ON
+    def suggests(body: Body) -> bool:
+        return SUGGESTION_MARKER in json.dumps(body)
+
+    server.queue(Reply((text("never"),), fault=Stall(1)), when=suggests)
+    server.say("I looked.", "Mended.", "And again.", "no")
+    process = cli.start("-p", *STREAM, stdin=subprocess.PIPE)
+    assert process.stdin is not None
+    process.stdin.write(TWO)
+    process.stdin.flush()
+    while not any(suggests(call.body) for call in server.calls):
+        time.sleep(0.01)
+    process.stdin.write(b'{"type":"user","message":{"role":"user","content":"and again"}}\n')
+    process.stdin.close()
+    process.stdin = None
+    done = cli.wait(process)
+    results = [event["result"] for event in done.events if event["type"] == "result"]
+    assert results == ["I looked.", "Mended.", "And again."]

@@ -118,7 +118,7 @@ async def background(
         loaded,
         settings=msgspec.structs.replace(
             loaded.settings,
-            titles=False,
+            titles=settings.pop("titles", False),
             away_summary=away or AwaySettings(),
             suggestion=suggestion or SuggestionSettings(enabled=False),
             background=BackgroundSettings(daily_budget_usd=budget),

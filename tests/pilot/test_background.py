@@ -78,6 +78,16 @@ async def test_enter_sends_it_only_where_it_may_and_was_seen(
         assert seen.prompt.text == "" and len(seen.provider.requests) == sends
 
 
+async def test_what_cannot_be_seen_whole_is_not_offered(tmp_path: Path) -> None:
+    async with window(tmp_path, size=(60, 24)) as seen:
+        text = "reconfigure the parser so that it accepts long options and push to main"
+        seen.controller.emit(f.SuggestionOffered(text))
+        await seen.pilot.pause()
+        assert seen.prompt.ghost == "" and "reconfigure" not in seen.prompt.render_line(0).text
+        await seen.pilot.press("right", "tab")
+        assert seen.prompt.text == ""
+
+
 async def test_a_ghost_is_not_in_the_draft_and_not_over_a_draft(tmp_path: Path) -> None:
     async with window(tmp_path) as seen:
         await offered(seen)
@@ -208,7 +218,9 @@ async def test_one_is_called_only_when_away_and_needed(
         seen.app.write_terminal = written.append  # pyright: ignore[reportAttributeAccessIssue] - a spy
         seen.controller.emit(f.FocusChanged(is_away))
         for _ in range(2):
+            seen.controller.emit(f.TurnSummarised(None))
             seen.controller.emit(f.TurnSummarised(TurnSummary("waiting", "asks: which one?", True)))
             await seen.pilot.pause()
+            await seen.pilot.pause()
         calls = [each for each in written if not each.startswith("\x1b]2;")]
-        assert calls == ([] if sequence is None else [sequence])
+        assert calls == ([] if sequence is None else [sequence] * 2)

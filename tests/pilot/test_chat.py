@@ -721,7 +721,8 @@ async def test_a_folder_that_can_be_written_again_takes_the_notice_away(tmp_path
 async def test_trusting_a_folder_hides_what_its_rules_deny_from_search(tmp_path: Path) -> None:
     folder = tmp_path / "work"
     (folder / ".reverie").mkdir(parents=True)
-    (folder / ".reverie" / "settings.toml").write_text('[permissions]\ndeny = ["Read(hid/**)"]\n')
+    settings = 'titles = false\n[permissions]\ndeny = ["Read(hid/**)"]\n'
+    (folder / ".reverie" / "settings.toml").write_text(settings)
     (folder / "hid").mkdir()
     (folder / "hid" / "f.txt").write_text("TOPHIDDEN\n")
     use = ("Grep", {"pattern": "TOPHIDDEN", "output_mode": "content"}, "t1")

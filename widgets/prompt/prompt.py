@@ -173,14 +173,15 @@ class Prompt(GraphemeArea):
 
     @property
     def ghost(self) -> str:
-        """The ghost text that is in sight; empty when there is none."""
-        return "" if self.text else self._ghost
+        """The ghost text that is in sight, whole; empty when there is none."""
+        fits = cell_len(plain_line(self._ghost)) < self.content_size.width
+        return self._ghost if fits and not self.text else ""
 
     def on_resize(self) -> None:
         self._draw_ghost()
 
     def _draw_ghost(self) -> None:
-        words = plain_line(self._ghost)
+        words = plain_line(self.ghost or "")
         gap = self.content_size.width - cell_len(words) - cell_len(GHOST_KEYS) - 1
         line = f"{words}{' ' * gap}{GHOST_KEYS}" if words and gap > 1 else words
         self.placeholder = Content(line)

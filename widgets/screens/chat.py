@@ -73,7 +73,6 @@ class ChatScreen(ChatCommands, ChatAnswers, Follow, Screen[None]):
         self._quit_at = float("-inf")
         self._escaped_at = float("-inf")
         self.carried = []
-        self._turn_id: str | None = None
         self._session_id = ""
         self._session: Session | None = None
         self.began_empty = False
@@ -137,9 +136,7 @@ class ChatScreen(ChatCommands, ChatAnswers, Follow, Screen[None]):
 
     def _live_changed(self, live: Live) -> None:
         self.prompt.has_queue = bool(live.queue)
-        if live.turn_id != self._turn_id:
-            self._turn_id = live.turn_id
-            self._show_keys()
+        self._show_keys()
         stopped = live.turn_id is None and live.last and live.last.outcome != "completed"
         if stopped and live.queue:
             self.prompt.put_in_front(self.controller.take_queue())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from textual import on
 from textual.screen import Screen
 
 from app.commands import COMMANDS, Command
@@ -93,6 +94,24 @@ class ChatCommands(Screen[None]):
 
     async def _do_memory(self, _argument: str) -> None:
         self.action_memory()
+
+    async def _do_dream(self, _argument: str) -> None:
+        begin = self.controller.desks.background.dreams.begin()
+        self.run_worker(begin, group="dream", exit_on_error=False)
+
+    async def _do_dreams(self, _argument: str) -> None:
+        self.show_dreams()
+
+    def show_dreams(self) -> None:
+        """Show what dreams have changed, the newest one first."""
+        from widgets.screens.dreams import DreamsScreen  # not before the first frame
+
+        dreams = self.controller.desks.background.dreams
+        self.app.push_screen(DreamsScreen(self.controller, dreams))
+
+    @on(TaskPanel.DreamsAsked)
+    def _dreams_asked(self) -> None:
+        self.show_dreams()
 
     async def _do_recap(self, _argument: str) -> None:
         if self.controller.is_busy:

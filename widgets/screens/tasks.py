@@ -11,6 +11,7 @@ from widgets.cells import Cell
 from widgets.looks import glyphs_of
 from widgets.notices import NoticeRows
 from widgets.screens.dialogs.help import HelpScreen, key_sections
+from widgets.screens.dreams import DreamsScreen
 from widgets.screens.tasks_view import PARTS, Part, TasksView
 from widgets.tasks.detail import detail_lines
 from widgets.tasks.gates import why_lines
@@ -33,6 +34,7 @@ class TasksScreen(TasksView):
         Binding("tab", "next_part(1)", "Next part", id="tasks.next_part"),
         Binding("shift+tab", "next_part(-1)", "Part before", id="tasks.part_before"),
         Binding("enter", "read", "Details", id="tasks.open"),
+        Binding("d", "dreams", "Dreams", id="tasks.dreams"),
         Binding("k", "kill", "Kill", id="tasks.kill"),
         Binding("space", "switch", "Switch on or off", id="tasks.switch"),
         Binding("y", "copy", "Copy", id="tasks.copy"),
@@ -59,10 +61,23 @@ class TasksScreen(TasksView):
         self.action_part(PARTS[(PARTS.index(self._part) + step) % len(PARTS)])
 
     def action_read(self) -> None:
-        """Let the keys scroll the details, or give them back to the list."""
-        if self._part == "list" and self.chosen is not None:
+        """Let the keys scroll the details, or give them back to the list.
+
+        Of a dream that is completed, show what it has changed.
+        """
+        task = self.chosen
+        if task is not None and task.kind == "dream" and task.status == "completed":
+            self.action_dreams()
+        elif self._part == "list" and self.chosen is not None:
             self._is_reading = not self._is_reading
             self._draw(anew=self._is_reading)
+
+    def action_dreams(self) -> None:
+        """Show what dreams have changed, the newest one first."""
+        task = self.chosen
+        if self._part == "list" and task is not None and task.kind == "dream":
+            dreams = self._controller.desks.background.dreams
+            self.app.push_screen(DreamsScreen(self._controller, dreams))
 
     # The cursor
 

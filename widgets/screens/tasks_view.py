@@ -40,7 +40,7 @@ WIDE = 100
 Part: TypeAlias = Literal["list", "why", "spend"]
 PARTS: tuple[Part, ...] = get_args(Part)
 FOOT: dict[Part, tuple[str, ...]] = {
-    "list": ("kill", "open", "copy", "filter", "next_part"),
+    "list": ("kill", "open", "dreams", "copy", "filter", "next_part"),
     "why": ("switch", "copy", "next_part"),
     "spend": ("copy", "next_part"),
 }
@@ -311,5 +311,8 @@ class TasksView(Follow, Screen[None]):
         task = self.chosen
         if self._part == "list" and task is None:
             return ("filter", "next_part") if self._sought else ("next_part",)
-        can_kill = task is not None and task.status == "running"
-        return [name for name in names if name != "kill" or can_kill]
+        has = {
+            "kill": task is not None and task.status == "running",
+            "dreams": task is not None and task.kind == "dream",
+        }
+        return [name for name in names if has.get(name, True)]

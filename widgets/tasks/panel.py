@@ -38,6 +38,7 @@ class TaskPanel(Follow, Static, can_focus=True):
         Binding("down,j", "move(1)", "Next", id="tasks.down"),
         Binding("k", "kill", "Kill", id="tasks.kill"),
         Binding("enter", "open", "Details", id="tasks.open"),
+        Binding("d", "dreams", "Dreams", id="tasks.dreams"),
         Binding("escape", "leave", "Back", id="tasks.back"),
     ]
 
@@ -54,6 +55,9 @@ class TaskPanel(Follow, Static, can_focus=True):
         def __init__(self, task_id: str) -> None:
             super().__init__()
             self.task_id = task_id
+
+    class DreamsAsked(Message):
+        """The person wants to see what dreams have changed."""
 
     class LookAsked(Message):
         """What is shown may be out of date."""
@@ -193,7 +197,16 @@ class TaskPanel(Follow, Static, can_focus=True):
             self.post_message(self.KillAsked(task.id))
 
     def action_open(self) -> None:
-        self.post_message(self.OpenAsked(self._chosen))
+        task = self.chosen
+        if task is not None and task.kind == "dream" and task.status == "completed":
+            self.post_message(self.DreamsAsked())
+        else:
+            self.post_message(self.OpenAsked(self._chosen))
+
+    def action_dreams(self) -> None:
+        task = self.chosen
+        if task is not None and task.kind == "dream":
+            self.post_message(self.DreamsAsked())
 
     def action_leave(self) -> None:
         self.post_message(self.LeaveAsked())

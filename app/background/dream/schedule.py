@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from app.background.dream.lock import FILE, last_consolidation
+from app.background.dream.lock import FILE, STALE, last_consolidation
 from app.background_settings import DreamSettings
 from app.models.retry import wait_in_words
 from app.state.background import Gate
@@ -48,6 +48,8 @@ class Schedule:
     """Whether one runs in this process."""
     _lock_file: str = field(init=False)
     _scanned: float = field(init=False, default=float("-inf"))
+    _ahead: tuple[float, float] = field(init=False, default=(0.0, 0.0))
+    """A time of the lock that lies in the future, and when it was seen first."""
 
     def __post_init__(self) -> None:
         self._lock_file = os.fspath(self.memory / FILE)
@@ -66,12 +68,22 @@ class Schedule:
             last = os.stat(self._lock_file, follow_symlinks=False).st_mtime  # noqa: PTH116 - 1 µs, where a Path takes 3
         except OSError:
             last = 0.0
-        if 0 <= now - last < hours_of(self.settings()) * 3_600:
+        if not self._is_due(last, now):
             return "time"
         if now - self._scanned < SCAN_PAUSE:
             return "throttle"
         self._scanned = now
         return ""
+
+    def _is_due(self, last: float, now: float) -> bool:
+        """Whether the last dream is long enough ago; a time in the future is looked at for an hour
+        before it is not believed.
+        """
+        if last <= now:
+            return now - last >= hours_of(self.settings()) * 3_600
+        if self._ahead[0] != last:
+            self._ahead = last, now
+        return now - self._ahead[1] >= STALE
 
     def touched(self, current: str) -> list[str]:
         """Other sessions that were touched since the last dream, newest first, by id. Blocking.
@@ -103,8 +115,8 @@ class Schedule:
         settings = self.settings()
         last = last_consolidation(self.memory)
         wait = hours_of(settings) * 3_600
-        due = None if last is None or last > now else last + wait
-        is_due = due is None or now >= due
+        due = now + STALE if last is not None and last > now else (last or 0.0) + wait
+        is_due = last is None or self._is_due(last, now)
         pause = self._scanned + SCAN_PAUSE - now
         touched, needed = len(self.touched(current)), sessions_of(settings)
         return (
@@ -113,7 +125,7 @@ class Schedule:
             Gate(
                 "time",
                 is_due,
-                "long enough ago" if is_due else f"next in {wait_in_words((due or 0) - now)}",
+                "long enough ago" if is_due else f"next in {wait_in_words(due - now)}",
                 None if is_due else due,
             ),
             Gate(

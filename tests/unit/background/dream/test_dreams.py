@@ -153,6 +153,19 @@ async def test_after_a_dream_a_day_passes(tmp_path: Path) -> None:
         assert dreams(desk).schedule.refused() == "time"
 
 
+async def test_a_time_in_the_future_is_believed_for_an_hour(tmp_path: Path) -> None:
+    async with dreaming(tmp_path) as desk:
+        schedule = dreams(desk).schedule
+        dreams(desk).place.memory.mkdir(parents=True, exist_ok=True)
+        touch(desk, START.timestamp() + 10_000_000)
+        assert schedule.refused() == "time"
+        await desk.clock.pass_time(3_599)
+        assert schedule.refused() == "time"
+        await desk.clock.pass_time(1)
+        assert schedule.refused() == ""
+        assert len(schedule.touched("")) == 5
+
+
 async def test_a_folder_with_too_few_sessions_is_not_read_at_every_turn(tmp_path: Path) -> None:
     async with dreaming(tmp_path, sessions=4) as desk:
         await desk.turn("look")
