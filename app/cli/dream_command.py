@@ -249,8 +249,8 @@ def _show(
         lines += [plain_line(f"  seen in: {words}") for words in each.evidence]
         for before, after, start in hunks_of(each):
             lines.append(f"@@ line {start} @@")
-            lines += [plain_line(f"-{line}") for line in before]
-            lines += [plain_line(f"+{line}") for line in after]
+            lines += [plain_line(f"-{line.rstrip()}") for line in before]
+            lines += [plain_line(f"+{line.rstrip()}") for line in after]
     print_lines(*lines)
     return 0
 

@@ -131,6 +131,7 @@ class SubAgent:
         fields = cast("JsonObject", arguments) if isinstance(arguments, dict) else {}
         tool = self._loop.runner.tools.get(name)
         title = tool.title(fields) if tool is not None else ""
+        title = title.replace(f"{self._boundary.stage}/", "")
         self._progress.say(cut(f"{name}  {title}", LONGEST_LINE))
         if name in _LOOKS:
             self._progress.enter("gather")
