@@ -101,6 +101,7 @@ def test_a_spent_budget_counts_in_print_mode_too(cli: Cli, server: MessagesServe
 
 def test_the_next_prompt_does_not_wait_for_a_suggestion(cli: Cli, server: MessagesServer) -> None:
     cli.environment |= ON
+
     def suggests(body: Body) -> bool:
         return SUGGESTION_MARKER in json.dumps(body)
 

@@ -10,8 +10,9 @@ import pytest
 from msgspec.structs import replace
 from rich.cells import cell_len
 
-from app.background.dream.record import Dream, DreamFile
+from app.background.dream.record import Dream, DreamFile, DreamLog
 from app.state import facts as f
+from app.storage.documents import Author
 from tests.fakes.dreams import COMPLETED, FAILED, HELD, PARTLY, Dreams, night
 from tests.fakes.tasks import DREAM
 from tests.pilot.picker import notices
@@ -362,7 +363,34 @@ async def test_many_dreams_and_a_long_document_stay_quick(tmp_path: Path) -> Non
         await keys(seen, "enter", *["down"] * 20, NEXT, "space", "end")
         assert perf_counter() - began < 5
         assert "accepted: 1333 of 1334 hunks" in on_screen(seen)
-        assert "drawn" in on_screen(seen)
+        assert "more hunks not drawn; a copy has all." in on_screen(seen)
         await keys(seen, "f", "f", "f", "a", "1", "escape", "end")
         assert desk.asked == [("discard", HELD.id)]
         assert "completed" in at(seen)
+
+
+async def test_the_real_desk_publishes_and_takes_back_byte_for_byte(tmp_path: Path) -> None:
+    async with window(tmp_path, size=(120, 40)) as seen:
+        desk = seen.controller.desks.background.dreams
+        for file in HELD.files:
+            text = file.before
+            desk._documents.update(file.name, lambda _, text=text: text, Author("you"))
+        DreamLog(desk.place.dreams).save(HELD)
+
+        def memory() -> dict[str, str]:
+            root = desk.place.memory
+            return {each.name: each.read_text() for each in root.glob("*.md")}
+
+        before = memory()
+        await seen.send("/dreams")
+        await settled(seen)
+        await keys(seen, NEXT, "space", "a")
+        assert "Published: 3 files changed. Refused: 1 hunk." in notices(seen)
+        now = memory()
+        assert "rules for time" in now["MEMORY.md"] and "Old" not in now["MEMORY.md"]
+        assert "old.md" not in now and "monotonic" in now["clock.md"]
+        await keys(seen, "end", "u")
+        assert memory()["old.md"] == before["old.md"]
+        await keys(seen, "U", "1")
+        assert memory() == before
+        assert "reverted" in on_screen(seen)

@@ -30,7 +30,7 @@ STATES: Final[dict[FileState, Cell]] = {
     "reverted": ("taken back", "muted"),
 }
 
-CONFLICT: Final = "Left as it is: somebody else changed it while the dream went on."
+CONFLICT: Final = "Left as it is: somebody else changed it since the dream read it."
 
 
 class Row(Struct, frozen=True):
@@ -75,8 +75,9 @@ def _file_rows(
     for index, hunk in enumerate(diff.hunks):
         if len(rows) >= MOST_ROWS:
             rest = count_in_words(len(diff.hunks) - index, "more hunk")
-            said = f"{rest}: too many to draw. y copies all; what is done with the file is done"
-            said += " with them."
+            said = f"{rest} not drawn; a copy has all."
+            if status == "held":
+                said += " They are accepted unless the whole file is refused."
             rows += [Row([(f"    {line}", "warn")], number) for line in wrapped(said, width - 4)]
             break
         rows += _hunk_rows(number, index, diff, hunk, width, digits)

@@ -350,4 +350,6 @@ class DreamsView(Follow, Screen[None]):
             names += [*(("toggle", "toggle_file") if self._is_reading else ()), *HELD]
         elif dream.touched:
             names += COMPLETED if self._is_reading else COMPLETED[1:]
-        return [*names, "next_hunk", "copy"] if self._is_reading else [*names, "copy"]
+        if dream.files:
+            names += ["next_hunk", "copy"] if self._is_reading else ["copy"]
+        return names
