@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import assert_never
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final, assert_never
 
 from msgspec.structs import replace
 
@@ -41,75 +41,14 @@ def reduce(state: State, fact: f.Fact) -> State:
         state.session.session_id,
     ):
         return state  # late, of a session that is no longer on screen
-    session = (
-        reduce_session(state.session, fact) if isinstance(fact, f.SessionFact) else state.session
-    )
-    live = reduce_live(state.live, fact) if isinstance(fact, f.LiveFact) else state.live
-    permission = (
-        reduce_permission(state.permission, fact)
-        if isinstance(fact, f.PermissionFact)
-        else state.permission
-    )
-    limits = reduce_limits(state.limits, fact) if isinstance(fact, f.LimitsFact) else state.limits
-    compaction = (
-        reduce_compaction(state.compaction, fact)
-        if isinstance(fact, f.CompactionFact)
-        else state.compaction
-    )
-    tasks = reduce_tasks(state.tasks, fact) if isinstance(fact, f.TaskFact) else state.tasks
-    notices = (
-        reduce_notices(state.notices, fact) if isinstance(fact, f.NoticeFact) else state.notices
-    )
-    access = reduce_access(state.access, fact) if isinstance(fact, f.AccessFact) else state.access
-    memory = reduce_memory(state.memory, fact) if isinstance(fact, f.MemoryFact) else state.memory
-    background = (
-        reduce_background(state.background, fact)
-        if isinstance(fact, f.BackgroundFact)
-        else state.background
-    )
-    away = reduce_away(state.away, fact) if isinstance(fact, f.AwayFact) else state.away
-    suggestion = (
-        reduce_suggestion(state.suggestion, fact)
-        if isinstance(fact, f.SuggestionFact)
-        else state.suggestion
-    )
-    summary = (
-        reduce_summary(state.summary, fact) if isinstance(fact, f.SummaryFact) else state.summary
-    )
-    after = State(
-        session,
-        live,
-        permission,
-        limits,
-        compaction,
-        tasks,
-        notices,
-        access,
-        memory,
-        background,
-        away,
-        suggestion,
-        summary,
-    )
-    return after if _differs(state, after) else state
-
-
-def _differs(before: State, after: State) -> bool:
-    return (
-        before.session is not after.session
-        or before.live is not after.live
-        or before.permission is not after.permission
-        or before.limits is not after.limits
-        or before.compaction is not after.compaction
-        or before.tasks is not after.tasks
-        or before.notices is not after.notices
-        or before.access is not after.access
-        or before.memory is not after.memory
-        or before.background is not after.background
-        or before.away is not after.away
-        or before.suggestion is not after.suggestion
-        or before.summary is not after.summary
-    )
+    changed: dict[str, Any] = {}
+    for name, kind, fold in _SLICES:
+        if isinstance(fact, kind):
+            before = getattr(state, name)
+            after = fold(before, fact)
+            if after is not before:
+                changed[name] = after
+    return replace(state, **changed) if changed else state
 
 
 def reduce_session(session: Session, fact: f.SessionFact) -> Session:
@@ -372,3 +311,21 @@ def reduce_summary(summary: TurnSummary | None, fact: f.SummaryFact) -> TurnSumm
     """Where the last turn left things."""
     after = fact.summary if isinstance(fact, f.TurnSummarised) else None
     return summary if after == summary else after
+
+
+_SLICES: Final[tuple[tuple[str, Any, Callable[[Any, Any], Any]], ...]] = (
+    ("session", f.SessionFact, reduce_session),
+    ("live", f.LiveFact, reduce_live),
+    ("permission", f.PermissionFact, reduce_permission),
+    ("limits", f.LimitsFact, reduce_limits),
+    ("compaction", f.CompactionFact, reduce_compaction),
+    ("tasks", f.TaskFact, reduce_tasks),
+    ("notices", f.NoticeFact, reduce_notices),
+    ("access", f.AccessFact, reduce_access),
+    ("memory", f.MemoryFact, reduce_memory),
+    ("background", f.BackgroundFact, reduce_background),
+    ("away", f.AwayFact, reduce_away),
+    ("suggestion", f.SuggestionFact, reduce_suggestion),
+    ("summary", f.SummaryFact, reduce_summary),
+)
+"""Each slice, the facts that concern it, and how it folds them."""
