@@ -111,6 +111,7 @@ class DreamDesk:
             return
         current = self._scene.state().session.session_id
         self._start(await asyncio.to_thread(self.schedule.touched, current))
+        self._notice("A dream begins; f2 shows it, and you can go on.", "info")
 
     @property
     def _is_running(self) -> bool:
@@ -122,6 +123,8 @@ class DreamDesk:
                 made = await self._dreamer(job).dream(sessions)
             except Skipped as reason:
                 raise Skip(str(reason)) from reason
+            if made.status == "held":
+                self._notice("A dream waits for your word: /dreams shows it.", "info")
             return await asyncio.to_thread(self._ended, made)
 
         self._job = self._frame.run(NAME, "puts memory in order", work)
@@ -219,8 +222,10 @@ class DreamDesk:
 
 
 def dreaming(caller: Caller, model: str | None) -> Caller:
-    """The caller of a session with the model that dreams."""
-    return caller if model is None else replace_fields(caller, model=model)
+    """The caller of a session with the model that dreams; a built-in model dreams itself."""
+    if model is None or caller.provider.name != "anthropic":
+        return caller
+    return replace_fields(caller, model=model)
 
 
 def told(place: Place, made: Dream, now: datetime) -> str:

@@ -146,8 +146,7 @@ async def _dream(here: Installation, settings: Settings, options: Options, *, qu
         raise NoCredentials("There is no key for Claude.", todo=WAYS_IN)
     chosen = None if options.model else settings.dream.model or small_model_of(here, settings)
     caller = make_caller(here, options, model, provider, ())
-    if provider.name == "anthropic":
-        caller = dreaming(caller, chosen)
+    caller = dreaming(caller, chosen)
     place, documents = place_of(here, settings), documents_of(here, settings)
     ledger, prices = Ledger(here.places.data), price_table(settings.prices)
 

@@ -1,74 +1,29 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
 from pathlib import Path
 from time import perf_counter
 
 import pytest
 from msgspec.structs import replace
 from rich.cells import cell_len
+from textual import events
 
 from app.background.dream.record import Dream, DreamFile, DreamLog
 from app.state import facts as f
 from app.storage.documents import Author
 from tests.fakes.dreams import COMPLETED, FAILED, HELD, PARTLY, Dreams, night
 from tests.fakes.tasks import DREAM
+from tests.pilot.dream_stage import at, keys, on_screen, screen, settled, stage
 from tests.pilot.picker import notices
-from tests.pilot.stage import Window, window
-from tests.pilot.task_stage import press
+from tests.pilot.stage import window
+from tests.pilot.task_stage import drawn, press
 from widgets.screens.chat import ChatScreen
 from widgets.screens.dialogs.help import HelpScreen
-from widgets.screens.dreams import DreamsScreen
 from widgets.screens.tasks import TasksScreen
 
 NEXT, BEFORE = "right_square_bracket", "left_square_bracket"
 OLDER = night(COMPLETED, 31)
-
-
-@asynccontextmanager
-async def stage(
-    tmp_path: Path, dreams: Sequence[Dream], size: tuple[int, int] = (120, 40)
-) -> AsyncIterator[tuple[Window, Dreams]]:
-    async with window(tmp_path, size=size) as seen:
-        desk = Dreams(dreams)
-        seen.app.push_screen(DreamsScreen(seen.controller, desk))
-        await settled(seen)
-        yield seen, desk
-
-
-async def settled(seen: Window) -> None:
-    await seen.pilot.pause()
-    await seen.app.workers.wait_for_complete()
-    await seen.pilot.pause()
-
-
-async def keys(seen: Window, *names: str) -> None:
-    await seen.pilot.press(*names)
-    await settled(seen)
-
-
-def screen(seen: Window) -> DreamsScreen:
-    found = seen.app.screen
-    assert isinstance(found, DreamsScreen)
-    return found
-
-
-def on_screen(seen: Window) -> str:
-    lines: list[str] = []
-    for widget in screen(seen).query("Static, TreeList"):
-        if widget.display and widget.region:
-            shown = [widget.render_line(y).text for y in range(widget.size.height)]
-            lines += [line.rstrip() for line in shown]
-    return "\n".join(lines)
-
-
-def at(seen: Window) -> str:
-    """The line under the cursor of the one that has the keys."""
-    here = screen(seen)
-    rows = here.diff if here._is_reading else here.list
-    return rows.render_line(rows._chosen - rows.scroll_offset.y).text.rstrip()
 
 
 async def test_the_list_is_walked_and_tells_of_each_dream(tmp_path: Path) -> None:
@@ -184,6 +139,16 @@ async def test_u_in_the_list_asks_for_the_whole_dream(tmp_path: Path) -> None:
         assert desk.asked == [("revert", PARTLY.id)]
 
 
+async def test_keys_that_come_at_once_leave_the_cursor_where_the_last_one_put_it(
+    tmp_path: Path,
+) -> None:
+    async with stage(tmp_path, (HELD, OLDER), (80, 24)) as (seen, _):
+        for key, character in (("enter", None), (NEXT, "]"), (NEXT, "]"), ("space", " ")):
+            seen.app.post_message(events.Key(key, character))
+        await settled(seen)
+        assert "[ ] hunk 2 of 2, line 8  refused" in at(seen)
+
+
 async def test_keys_act_in_the_order_typed(tmp_path: Path) -> None:
     async with stage(tmp_path, (HELD, OLDER)) as (seen, desk):
         await keys(seen, "a", "down", "U", "1", "up", "U", "1")
@@ -205,20 +170,21 @@ async def test_what_fails_is_said_and_changes_nothing(tmp_path: Path) -> None:
         assert "completed" in at(seen)
 
 
-async def test_what_was_read_before_a_dream_was_published_is_not_shown(tmp_path: Path) -> None:
+async def test_what_was_read_before_a_dream_was_published_is_not_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with stage(tmp_path, (HELD,)) as (seen, desk):
         waits, real = asyncio.Event(), desk.dreams
         is_first = True
 
         async def slow() -> list[Dream]:
             nonlocal is_first
-            found = await real()
-            if is_first:
-                is_first = False
+            found, was_first, is_first = await real(), is_first, False
+            if was_first:
                 await waits.wait()
             return found
 
-        desk.dreams = slow  # type: ignore[method-assign]
+        monkeypatch.setattr(desk, "dreams", slow)
         screen(seen).read_again()
         await seen.pilot.pause()
         made = await desk.accept(HELD.id)
@@ -297,8 +263,9 @@ async def test_the_commands_and_the_panel_open_it(
         assert isinstance(seen.app.screen, ChatScreen)
         over = replace(DREAM, status="completed", ended=0.0)
         seen.controller.emit(f.TaskChanged(over))
-        await press(seen, "f2", "enter")
-        await settled(seen)
+        await press(seen, "f2")
+        assert "enter Changes" in drawn(seen)
+        await keys(seen, "enter")
         assert "held" in at(seen)
         await keys(seen, "escape", "escape")
         seen.screen.show_tasks(over.id)

@@ -68,9 +68,14 @@ class DreamsScreen(DreamsView):
         """Give the keys to the changes or back to the list."""
         if self.chosen is not None:
             self._is_reading = not self._is_reading
-            self._draw()
             if self._is_reading and self._row == 0:
-                self.call_after_refresh(self._go_to, self.find(0, -1))
+                self._row = self.find(0, -1)
+                self.call_after_refresh(self._reveal)
+            self._draw()
+
+    def _reveal(self) -> None:
+        """Scroll to the cursor, wherever the keys have put it meanwhile."""
+        self.diff.show_from(self._row)
 
     def action_move(self, step: int) -> None:
         if self._question is not None:

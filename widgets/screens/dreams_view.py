@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal
 
 from textual import events
 from textual.app import ComposeResult
@@ -48,14 +49,21 @@ LEAVING = frozenset({"close", "give_up"})
 """What keys do that wait for no reading."""
 
 
+@dataclass(slots=True)
 class Question:
-    """What is asked before something is done; `yes` is the action that does it."""
+    """What is asked before something is done."""
 
-    def __init__(self, words: str, yes: str, no: str, action: str) -> None:
-        self.words = words
-        self.action = action
-        self.choices = (Choice("yes", yes, "yes"), Choice("no", no, "no"))
-        self.chosen = 0
+    words: str
+    yes: str
+    """What the answers are called."""
+    no: str
+    action: Literal["discard", "revert"]
+    chosen: int = 0
+
+    @property
+    def choices(self) -> tuple[Choice, Choice]:
+        """The answers in their order."""
+        return Choice("yes", self.yes, "yes"), Choice("no", self.no, "no")
 
 
 class DreamsView(Follow, Screen[None]):

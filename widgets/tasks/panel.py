@@ -150,8 +150,10 @@ class TaskPanel(Follow, Static, can_focus=True):
 
     def _keys(self) -> Sequence[str]:
         task = self.chosen
+        is_over = task is not None and task.kind == "dream" and task.status == "completed"
+        opens = "Changes" if is_over else ""
         kill = hint(self, "tasks.kill") if task is not None and task.status == "running" else ""
-        keys = (kill, hint(self, "tasks.open"), hint(self, "tasks.back"))
+        keys = (kill, hint(self, "tasks.open", opens), hint(self, "tasks.back"))
         return [key for key in keys if key]
 
     def _why(self, width: int, most: int) -> list[Line]:
