@@ -30,6 +30,7 @@ from app.models.errors import (
     StreamBroken,
     ThinkingRejected,
 )
+from app.models.estimate import estimate_request
 from app.models.provider import (
     Block,
     LimitsSeen,
@@ -93,6 +94,8 @@ class AgentLoop:
     """Whether a person sees text before its message is whole: a retry would take it back."""
     shows_blocks: bool = False
     """Whether a reader gets every block as soon as it is whole."""
+    counts_unanswered: bool = False
+    """Whether a call that is cancelled before its first answer is measured by an estimate."""
     last_request: ModelRequest | None = field(init=False, default=None)
     """The last request that the server has answered whole: what its cache holds."""
     _writer: ReplyWriter = field(init=False)
@@ -274,6 +277,10 @@ class AgentLoop:
                         self.emit(LimitsReported(event.limits))
                     else:
                         writer.take(event)
+        except asyncio.CancelledError:
+            if self.counts_unanswered and reply.started is None:
+                self.measure(request.model, Usage(input=estimate_request(request)), began)
+            raise
         finally:
             reply.flush()
             if reply.ended is None:

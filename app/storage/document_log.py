@@ -120,17 +120,17 @@ class DocumentLog:
                 kept="Nothing was changed.",
             ) from error
 
-    def announced(self) -> Sequence[Change]:
-        """The changes that another process was killed in, before, while or after they were made.
-
-        Those that are in the history already are left out.
+    def announced(self) -> tuple[Sequence[Change], bool]:
+        """The changes that another process was killed in, before, while or after they were made,
+        without those that are in the history already; and whether there are such.
         """
         try:
             changes = msgspec.json.decode(read_small(self._pending, _MOST_TEXT), type=list[Change])
         except (OSError, msgspec.DecodeError):
-            return ()
+            return (), False
         known = {change.id for change in self._changes[-len(changes) - 100 :]}
-        return tuple(change for change in changes if change.id not in known)
+        left = tuple(change for change in changes if change.id not in known)
+        return left, len(left) < len(changes)
 
     def settle(self) -> None:
         """Nothing is under way any more."""

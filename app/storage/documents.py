@@ -135,9 +135,10 @@ class DocumentStore(Protocol):
     ) -> Mapping[str, Change | None]:
         """Carry out several replacements that belong together.
 
-        One that is not as expected is left as it is, and is None in what is returned, by name. Of
-        the others all come to pass or none, whenever the process is killed: the next one that
-        writes makes up for the rest.
+        One that is not as expected, cannot be read or has no name that a document can have is left
+        as it is, and is None in what is returned, by name. Of the others all come to pass or none,
+        whenever the process is killed or the disk refuses: the next one that writes makes up for
+        the rest.
         """
         ...
 

@@ -50,6 +50,8 @@ class LocalDocuments:
         self, name: str, data: bytes | None, author: Author, *, expected: str | None
     ) -> Change:
         with self._writing():
+            if self._notice(checked_name(name)):
+                raise Moved(self._files.read(name))
             change = self._ready(Replacement(name, data, expected), author)
             self._log.announce([change])
             try:
@@ -68,10 +70,12 @@ class LocalDocuments:
         done: dict[str, Change | None] = {each.name: None for each in wanted}
         with self._writing(), contextlib.ExitStack() as prepared:
             ready: list[tuple[Change, Callable[[], Stamp | None]]] = []
-            for each in wanted:
+            usable = [each for each in wanted if self._state(each.name)[0] != ""]
+            for each in usable:
                 self._files.tidy(each.name, self._log.keep)
-            for each in wanted:
+            for each in usable:
                 with contextlib.suppress(Moved):
+                    self._notice(each.name)
                     change = self._ready(each, author)
                     write = self._files.prepared(change.name, each.data, each.expected)
                     ready.append((change, prepared.enter_context(write)))
@@ -80,18 +84,18 @@ class LocalDocuments:
             for change, commit in ready:
                 with contextlib.suppress(Moved):
                     stamps.append((change, commit()))
-            for change, stamp in stamps:
-                done[change.name] = change
-                self._log.append(change, stamp)
-            self._log.settle()
+            done.update({change.name: change for change, _ in stamps})
+            with contextlib.suppress(StorageError):  # they are written; `pending` tells the next
+                for change, stamp in stamps:
+                    self._log.append(change, stamp)
+                self._log.settle()
         return done
 
     def _ready(self, wanted: Replacement, author: Author) -> Change:
         """What a write would be, all texts that it touches kept. Raises `Moved`."""
         name = checked_name(wanted.name)
-        is_news = self._notice(name)
         current = self._files.read(name)
-        if is_news or digest_of(current) != wanted.expected:
+        if digest_of(current) != wanted.expected:
             raise Moved(current)
         for text in (wanted.data, current):
             if text is not None:
@@ -143,19 +147,26 @@ class LocalDocuments:
         """Write down the changes that a process was killed in, as far as they had come to pass.
 
         Of several that belong together the rest is made up for once one of them has: all or none.
+        Where that cannot be done it is raised, and tried anew by the next one that writes.
         """
-        changes = self._log.announced()
+        changes, is_begun = self._log.announced()
         states = [(change, *self._state(change.name)) for change in changes]
-        begun = any(digest == change.after for change, digest, _ in states)
-        for change, digest, stamp in states if begun else ():
-            with contextlib.suppress(StorageError, Moved):  # gone, or another's by now
-                if digest == change.after:
-                    self._log.append(change, stamp)
-                elif digest == change.before:
-                    text = None if change.after is None else self._log.text(change.after)
-                    put = self._files.put(change.name, text, change.before, self._log.keep)
-                    self._log.append(change, put)
+        is_begun = is_begun or any(digest == change.after for change, digest, _ in states)
+        for change, digest, stamp in states if is_begun else ():
+            if digest == change.after:
+                self._log.append(change, stamp)
+            elif digest == change.before:
+                self._make_up_for(change)
         self._log.settle()
+
+    def _make_up_for(self, change: Change) -> None:
+        try:
+            text = None if change.after is None else self._log.text(change.after)
+        except StorageError:
+            return  # damaged since: there is nothing left to write
+        with contextlib.suppress(Moved):  # another's by now
+            stamp = self._files.put(change.name, text, change.before, self._log.keep)
+            self._log.append(change, stamp)
 
     def _state(self, name: str) -> tuple[str | None, Stamp | None]:
         """The digest of a document and its stamp; an empty digest where it cannot be read."""

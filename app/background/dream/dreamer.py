@@ -9,8 +9,9 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final, Protocol, TypeVar
 
 from msgspec.structs import replace
 
@@ -37,6 +38,7 @@ MOST_TOKENS: Final = 2_000_000
 """Tokens of all calls of one dream, read and written."""
 _DAILY = re.compile(r"(?:^|/)[^/]*\d{4}-\d{2}-\d{2}[^/]*\.md$")
 _log = logging.getLogger(__name__)
+T = TypeVar("T")
 
 
 class Skipped(ReverieError):
@@ -45,6 +47,10 @@ class Skipped(ReverieError):
 
 class OutOfBounds(ReverieError):
     """The dream took too long, or cost too much; nothing was changed."""
+
+
+class Overtaken(ReverieError):
+    """Every document that the dream would have changed was changed by somebody else meanwhile."""
 
 
 class Progress(Protocol):
@@ -84,10 +90,13 @@ class Dreamer:
     async def dream(self, sessions: Sequence[str]) -> Dream:
         """Dream over these sessions.
 
-        Raises `Skipped` when another process does, `OutOfBounds`, and `ModelError`; then, and when
-        it is cancelled, the memory is as it was and the time of the last dream too.
+        Raises `Skipped` when another process does, `OutOfBounds`, `Overtaken`, `Failed`,
+        `StorageError` and `ModelError`; then, and when it is cancelled, the memory is as it was and
+        the time of the last dream too. Once it publishes it is not to be cancelled any more.
         """
-        held = await asyncio.to_thread(acquire, self.place.memory, self.clock, _log.warning)
+        held, is_cancelled = await _whole(
+            lambda: acquire(self.place.memory, self.clock, _log.warning)
+        )
         if isinstance(held, Refused):
             raise Skipped(held.reason)
         dream = Dream(
@@ -98,21 +107,23 @@ class Dreamer:
         )
         log = DreamLog(self.place.dreams)
         try:
+            _heed(is_cancelled)
             made = await self._work(dream, log, held)
         except BaseException as error:  # cancelled too: the time goes back; it is raised again
-            await self._roll_back(dream, log, held, error)
+            await _whole(partial(self._roll_back, dream, log, held, error))
             raise
         return made
 
     async def _work(self, dream: Dream, log: DreamLog, held: Held) -> Dream:
-        stage = await asyncio.to_thread(make_stage, self.documents.store, self.place.stage)
+        stage, is_cancelled = await _whole(self._staged)
         try:
+            _heed(is_cancelled)
             agent = self._agent(stage)
             self.progress.enter("orient")
             said = await self._within_bounds(agent, dream.sessions)
             changes = await asyncio.to_thread(stage.changes)
         finally:
-            await asyncio.to_thread(stage.remove)
+            await _whole(stage.remove)
         files = tuple(
             replace(each, evidence=tuple(agent.evidence.get(each.name, ()))) for each in changes
         )
@@ -126,7 +137,12 @@ class Dreamer:
             usage=self._usage,
             cost_usd=self._cost,
         )
-        return await asyncio.shield(asyncio.to_thread(self._finish, made, stage, log, held))
+        made, _ = await _whole(lambda: self._finish(made, stage, log, held))
+        return made
+
+    def _staged(self) -> Stage:
+        self.documents.settle()
+        return make_stage(self.documents.store, self.place.stage)
 
     def _finish(self, made: Dream, stage: Stage, log: DreamLog, held: Held) -> Dream:
         """Publish, or hold for a look. Not to be interrupted: it is quick."""
@@ -142,16 +158,18 @@ class Dreamer:
             log.save(made)
         else:
             made = publish(made, self.documents, log)
+        if made.status == "failed":
+            raise Overtaken(made.reason, kept="Nothing was changed.")
         if trouble := held.succeed():
             _log.warning(trouble)
         return made
 
-    async def _roll_back(
-        self, dream: Dream, log: DreamLog, held: Held, error: BaseException
-    ) -> None:
-        if trouble := await asyncio.shield(asyncio.to_thread(held.fail)):
+    def _roll_back(self, dream: Dream, log: DreamLog, held: Held, error: BaseException) -> None:
+        if trouble := held.fail():
             _log.warning(trouble)
             self.progress.say(trouble)
+        if log.has(dream.id):
+            return  # what became of it is written down already
         aborted = isinstance(error, asyncio.CancelledError)
         ended = replace(
             dream,
@@ -162,7 +180,7 @@ class Dreamer:
             cost_usd=self._cost,
         )
         with contextlib.suppress(ReverieError):  # the job itself says what went wrong
-            await asyncio.shield(asyncio.to_thread(log.save, ended))
+            log.save(ended)
 
     def _agent(self, stage: Stage) -> SubAgent:
         boundary = Boundary(self.place.project, stage.folder, self.place.sessions, self.hidden)
@@ -201,3 +219,22 @@ class Dreamer:
         if self._over:
             self._stop()
         return cost
+
+
+async def _whole(work: Callable[[], T]) -> tuple[T, bool]:
+    """What `work` gives, run in a thread to its end whatever happens; and whether this was
+    cancelled meanwhile.
+    """
+    running = asyncio.ensure_future(asyncio.to_thread(work))
+    is_cancelled = False
+    while not running.done():
+        try:
+            await asyncio.wait({running})
+        except asyncio.CancelledError:
+            is_cancelled = True
+    return running.result(), is_cancelled
+
+
+def _heed(is_cancelled: bool) -> None:
+    if is_cancelled:
+        raise asyncio.CancelledError

@@ -5,6 +5,7 @@ Checked here and not asked of the model.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -15,7 +16,7 @@ from app.memory.markdown import front_matter
 from app.storage.names import ENTRY
 
 MOST_VANISHED: Final = 0.5
-"""Share of the memory's bytes that may vanish."""
+"""Share of the memory's bytes that may vanish, of its words and of its documents."""
 
 
 def objections(base: Mapping[str, bytes], changes: Sequence[DreamFile]) -> list[str]:
@@ -33,10 +34,29 @@ def objections(base: Mapping[str, bytes], changes: Sequence[DreamFile]) -> list[
 
 
 def _vanished(base: Mapping[str, bytes], after: Mapping[str, bytes]) -> list[str]:
+    found: list[str] = []
     before, now = (sum(map(len, held.values())) for held in (base, after))
-    if now >= before * (1 - MOST_VANISHED):
-        return []
-    return [f"More than half of the memory would vanish: {before:,} bytes become {now:,}."]
+    if now < before * (1 - MOST_VANISHED):
+        found.append(f"More than half of the memory would vanish: {before:,} bytes become {now:,}.")
+    old, new = _words(base), _words(after)
+    said, lost = sum(old.values()), sum(size for word, size in old.items() if word not in new)
+    if not found and lost > said * MOST_VANISHED:
+        found.append(
+            f"More than half of what the memory says would vanish: {lost:,} of {said:,} bytes."
+        )
+    gone = len(base.keys() - after.keys())
+    if gone > len(base) * MOST_VANISHED:
+        found.append(f"More than half of the documents would be deleted: {gone} of {len(base)}.")
+    return found
+
+
+def _words(held: Mapping[str, bytes]) -> dict[bytes, int]:
+    """The bytes that each word takes up; whatever is said several times may be said once."""
+    found: dict[bytes, int] = defaultdict(int)
+    for data in held.values():
+        for word in data.split():
+            found[word] += len(word)
+    return found
 
 
 def _entry(base: Mapping[str, bytes], after: Mapping[str, bytes]) -> list[str]:
@@ -51,6 +71,8 @@ def _entry(base: Mapping[str, bytes], after: Mapping[str, bytes]) -> list[str]:
         found.append(f"{ENTRY} would lead to documents that do not exist: {_named(dead)}.")
     if ENTRY in base and ENTRY not in after:
         found.append(f"{ENTRY} would be deleted.")
+    elif old.strip() and not new.strip():
+        found.append(f"{ENTRY} would be emptied.")
     return found
 
 

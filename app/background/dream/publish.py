@@ -2,66 +2,97 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+import contextlib
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from hashlib import sha256
 
 from msgspec.structs import replace
 
+from app.background.dream.guards import objections
 from app.background.dream.record import Dream, DreamFile, DreamLog
-from app.errors import ReverieError
+from app.background.dream.stage import contents
+from app.errors import ReverieError, StorageError
 from app.memory.documents import Documents
-from app.storage.documents import Author, Replacement
+from app.storage.documents import Author, DocumentStore, Replacement
+from app.storage.names import ENTRY
 
 
 def publish(dream: Dream, documents: Documents, log: DreamLog) -> Dream:
     """Write what is staged, all of it or nothing; a document that somebody else has changed since
-    is left as it is.
+    is left as it is, and then nothing is deleted: what it held may have gone into that one.
 
-    Raises `StorageError`; whatever had been begun is made up for by the next write.
+    A dream of which nothing could be written has failed. Raises `StorageError`; whatever had been
+    begun is made up for by the next write.
     """
     staged = [each for each in dream.files if each.state == "staged"]
-    log.save(replace(dream, status="publishing"))
-    wanted = [Replacement(e.name, _data(e.after), _digest(e.before)) for e in staged]
-    author = Author("dream", why=f"dream {dream.id}")
-    done = documents.store.replace_all(wanted, author)
-    files: list[DreamFile] = []
-    for each in dream.files:
-        change = done.get(each.name)
-        if each.state != "staged":
-            files.append(each)
-        elif change is None:
-            files.append(replace(each, state="conflict"))
-        else:
-            files.append(replace(each, state="published", change_id=change.id))
-    conflicts = [each.name for each in files if each.state == "conflict"]
-    reason = f"Left as they are, since somebody else changed them: {', '.join(conflicts)}."
-    made = replace(
-        dream, status="completed", files=tuple(files), reason=reason if conflicts else ""
-    )
-    log.save(made)
+    fit = _fit(staged, documents.store)
+    begun = replace(dream, status="publishing")
+    log.save(begun)
+    wanted = [Replacement(e.name, _data(e.after), _digest(_data(e.before))) for e in fit]
+    try:
+        done = documents.store.replace_all(wanted, _author(dream))
+    except StorageError:
+        made = settled(begun, documents)
+        if made.status == "held":
+            raise
+    else:
+        made = _ended(begun, {name: change.id for name, change in done.items() if change})
+    with contextlib.suppress(StorageError):  # the history tells it, as `settled` reads it
+        log.save(made)
     return made
 
 
+def _fit(staged: Sequence[DreamFile], store: DocumentStore) -> Sequence[DreamFile]:
+    """What of it still fits the memory as it is now."""
+    now = contents(store)
+    fit = [each for each in staged if _digest(now.get(each.name)) == _digest(_data(each.before))]
+    if len(fit) == len(staged):
+        return fit
+    fit = [each for each in fit if each.after is not None]
+    return [each for each in fit if each.name != ENTRY] if objections(now, fit) else fit
+
+
 def settled(dream: Dream, documents: Documents) -> Dream:
-    """A dream whose process died while it published, as its history says that it ended."""
+    """A dream whose process died while it published, as its history says that it ended.
+
+    It is held where nothing had changed yet. Raises `StorageError`.
+    """
     if dream.status != "publishing":
         return dream
     documents.settle()
     made = {
         change.name: change.id
         for change in documents.store.changes()
-        if change.author.who == "dream" and change.author.why == f"dream {dream.id}"
+        if change.author == replace(_author(dream), what=change.author.what)
     }
     if not made:
-        return replace(dream, status="failed", reason="It was cut off before anything changed.")
+        return replace(dream, status="held", reason="It was cut off before anything changed.")
+    return _ended(dream, made)
+
+
+def _author(dream: Dream) -> Author:
+    return Author("dream", why=f"dream {dream.id}")
+
+
+def _ended(dream: Dream, made: Mapping[str, str]) -> Dream:
+    """The dream after these changes, by the document's name."""
     files = tuple(
-        replace(each, state="published", change_id=made[each.name])
+        each
+        if each.state != "staged"
+        else replace(each, state="published", change_id=made[each.name])
         if each.name in made
-        else replace(each, state="conflict" if each.state == "staged" else each.state)
+        else replace(each, state="conflict")
         for each in dream.files
     )
-    return replace(dream, status="completed", files=files)
+    left = ", ".join(each.name for each in files if each.state == "conflict")
+    reason = f"Left as they are, since somebody changed the memory meanwhile: {left}."
+    return replace(
+        dream,
+        status="completed" if made or not left else "failed",
+        files=files,
+        reason=reason if left else "",
+    )
 
 
 def revert(
@@ -70,8 +101,14 @@ def revert(
     """Take a dream back, or some of its documents; later edits of them stay.
 
     Returns the dream as it is now, and a sentence for each document that was left alone because a
-    later edit is in the way. Raises `ReverieError` for a name that it has not changed.
+    later edit is in the way. Raises `ReverieError` for a name that it has not changed, and where
+    nothing of it was published.
     """
+    if dream.status not in ("completed", "reverted"):
+        raise ReverieError(
+            f"The dream {dream.id} cannot be taken back: it is {dream.status}.",
+            kept="Nothing was changed.",
+        )
     unknown = sorted({*names} - {each.name for each in dream.files})
     if unknown:
         raise ReverieError(f"The dream {dream.id} did not change {', '.join(unknown)}.")
@@ -140,5 +177,5 @@ def _data(text: str | None) -> bytes | None:
     return None if text is None else text.encode()
 
 
-def _digest(text: str | None) -> str | None:
-    return None if text is None else sha256(text.encode()).hexdigest()
+def _digest(data: bytes | None) -> str | None:
+    return None if data is None else sha256(data).hexdigest()

@@ -79,6 +79,10 @@ class DreamLog:
         for old in self._files()[KEPT:]:
             old.unlink(missing_ok=True)
 
+    def has(self, dream_id: str) -> bool:
+        """Whether this dream is written down."""
+        return self._file(dream_id).exists()
+
     def load(self, dream_id: str) -> Dream:
         """A dream by its id or the beginning of it. Raises `ReverieError` where there is none."""
         found = [file for file in self._files() if dream_id and file.stem.startswith(dream_id)]

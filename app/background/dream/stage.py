@@ -6,6 +6,7 @@ changed nothing (spec/dream.md, Beyond the seeds).
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 from collections.abc import Mapping, Sequence
@@ -29,17 +30,17 @@ class Stage:
         """What the memory held when the copy was made, by name."""
 
     def changes(self) -> tuple[DreamFile, ...]:
-        """What is different now, by name. Links, pipes and other files count as nothing.
-
-        Raises `StorageError` for a document that is no text any more.
+        """What is different now, by name. Links, pipes and other files count as nothing, and so
+        does a change to or from what is no text.
         """
         now = held_in(self.folder)
-        names = sorted({*self.base, *now})
-        return tuple(
-            DreamFile(name, _text(name, self.base.get(name)), _text(name, now.get(name)))
-            for name in names
-            if self.base.get(name) != now.get(name)
-        )
+        found: list[DreamFile] = []
+        for name in sorted({*self.base, *now}):
+            if self.base.get(name) != now.get(name):
+                with contextlib.suppress(StorageError):
+                    before, after = (_text(name, held.get(name)) for held in (self.base, now))
+                    found.append(DreamFile(name, before, after))
+        return tuple(found)
 
     def remove(self) -> None:
         """Remove the copy."""
@@ -51,20 +52,33 @@ def make_stage(store: DocumentStore, folder: Path) -> Stage:
 
     Raises `StorageError` where the memory cannot be read or the copy not be written.
     """
+    if folder.is_symlink():
+        raise StorageError(
+            f"{folder} is a link; a dream's copy must be a folder of its own.",
+            kept="Nothing was changed.",
+            todo="Remove the link.",
+        )
     shutil.rmtree(folder, ignore_errors=True)
-    base: dict[str, bytes] = {}
+    base = contents(store)
     try:
         make_private_folder(folder)
-        for document in store.listing(anew=True).documents:
-            data = store.read(document.name)
-            if data is not None:
-                base[document.name] = data
-                _write(folder / document.name, data)
+        for name, data in base.items():
+            _write(folder / name, data)
     except OSError as error:
         raise StorageError(
             f"{folder} cannot be written: {error.strerror or error}.", kept="Nothing was changed."
         ) from error
     return Stage(folder, base)
+
+
+def contents(store: DocumentStore) -> dict[str, bytes]:
+    """What all documents hold, by name. Blocking; raises `StorageError`."""
+    found: dict[str, bytes] = {}
+    for document in store.listing(anew=True).documents:
+        data = store.read(document.name)
+        if data is not None:
+            found[document.name] = data
+    return found
 
 
 def _write(file: Path, data: bytes) -> None:

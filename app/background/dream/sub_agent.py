@@ -96,6 +96,7 @@ class SubAgent:
             briefing=NothingToSay(),
             max_turns=most_calls,
             shows_partials=False,
+            counts_unanswered=True,
         )
 
     async def run(self, sessions: Sequence[str]) -> str:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
+import itertools
 import os
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -10,10 +13,11 @@ from msgspec.structs import replace
 
 from app.background.dream.guards import objections
 from app.background.dream.publish import hunks_of, publish, revert, settled, with_hunks
-from app.background.dream.record import KEPT, Dream, DreamFile, DreamLog
+from app.background.dream.record import KEPT, Dream, DreamFile, DreamLog, DreamStatus
 from app.background.dream.stage import make_stage
 from app.errors import ReverieError, StorageError
 from app.memory.documents import Documents
+from app.storage.document_folder import _Write
 from app.storage.documents import Author
 from tests.fakes.documents import on_disk
 
@@ -88,11 +92,21 @@ def test_links_and_other_files_in_the_copy_count_as_nothing(
     assert [(each.name, each.after) for each in changes] == [("deploy.md", None)]
 
 
-def test_a_copy_that_is_no_text_fails_the_dream(documents: Documents, tmp_path: Path) -> None:
+def test_what_is_no_text_any_more_counts_as_nothing(documents: Documents, tmp_path: Path) -> None:
     stage = make_stage(documents.store, tmp_path / "stage")
     (stage.folder / "clock.md").write_bytes(b"\xff\xfe")
-    with pytest.raises(StorageError, match=r"clock\.md"):
-        stage.changes()
+    (stage.folder / "deploy.md").write_text("# Deploy\n")
+    assert [each.name for each in stage.changes()] == ["deploy.md"]
+
+
+def test_a_copy_is_not_made_through_a_link(documents: Documents, tmp_path: Path) -> None:
+    away = tmp_path / "away"
+    away.mkdir()
+    (away / "kept.md").write_text("kept")
+    (tmp_path / "stage").symlink_to(away)
+    with pytest.raises(StorageError, match="is a link"):
+        make_stage(documents.store, tmp_path / "stage")
+    assert [each.name for each in away.iterdir()] == ["kept.md"]
 
 
 def change(name: str, after: str | None) -> DreamFile:
@@ -109,6 +123,15 @@ def change(name: str, after: str | None) -> DreamFile:
         ([change("MEMORY.md", f"{ENTRY}- [X](x.md)\n")], "do not exist: x.md"),
         ([change("MEMORY.md", "- line\n" * 201)], "over its budget from line 201"),
         ([change("MEMORY.md", None)], "MEMORY.md would be deleted"),
+        ([change("MEMORY.md", "\n")], "MEMORY.md would be emptied"),
+        ([change(name, text and "lorem ipsum dolor " * 9) for name, text in HELD.items()],
+         "what the memory says would vanish"),
+        ([change("logs/2026-11-01.md", None), change("deploy.md", None),
+          change("MEMORY.md", "- [C](clock.md)\n"),
+          change("clock.md", None), change("all.md", "".join(HELD.values()))],
+         "documents would be deleted: 3 of 4"),
+        ([change("clock.md", None), change("MEMORY.md", "# Shop\n- [Deploy](deploy.md)\n"),
+          change("deploy.md", HELD["deploy.md"] + "The clock is monotonic.")], ""),
         ([change("new.md", "---\nname: x\n# no end\n")], "front matter of new.md"),
         ([DreamFile("f.md", "---\na: b\n---\nx\n", "x\n")], "front matter of f.md"),
         ([DreamFile("f.md", "---\na: b\n---\nx\n", "---\na: c\n---\ny\n")], ""),
@@ -151,6 +174,97 @@ def test_a_hand_edit_meanwhile_stays_and_is_named(
     assert "style.md" in texts(tmp_path)
 
 
+def test_beside_a_conflict_nothing_is_deleted_and_the_entry_stays_whole(
+    documents: Documents, log: DreamLog, tmp_path: Path
+) -> None:
+    stage = make_stage(documents.store, tmp_path / "dreams" / "stage")
+    (stage.folder / "logs" / "2026-11-01.md").write_text("# Deploy\r\nBy hand.\r\nUse tabs\n")
+    (stage.folder / "deploy.md").unlink()
+    (stage.folder / "clock.md").write_text("# Clock\nThe clock is monotonic.\n")
+    (stage.folder / "MEMORY.md").write_text("- [Clock](clock.md)\n- [Log](logs/2026-11-01.md)\n")
+    dream = Dream("d1", "2026-11-02T09:00:00.000Z", files=stage.changes())
+    documents.remove("logs/2026-11-01.md", YOU)
+    made = publish(dream, documents, log)
+    assert (made.status, made.touched) == ("completed", ("clock.md",))
+    assert "MEMORY.md, deploy.md, logs/2026-11-01.md" in made.reason
+    assert texts(tmp_path)["deploy.md"] == HELD["deploy.md"].encode()
+    assert texts(tmp_path)["MEMORY.md"] == ENTRY.encode()
+
+
+def test_a_dream_of_which_nothing_fits_any_more_has_failed(
+    documents: Documents, log: DreamLog, tmp_path: Path
+) -> None:
+    dream = dreamt(documents, tmp_path)
+    for name in ("clock.md", "MEMORY.md", "style.md"):
+        documents.update(name, lambda _text: "mine\n", YOU)
+    assert publish(dream, documents, log).status == "failed"
+    assert texts(tmp_path)["style.md"] == b"mine\n"
+
+
+@pytest.mark.parametrize("failures", [1, 99])
+def test_a_write_that_the_disk_refuses_is_made_up_for(
+    documents: Documents,
+    log: DreamLog,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    failures: int,
+) -> None:
+    dream, commit, calls = dreamt(documents, tmp_path), _Write.commit, itertools.count()
+
+    def sometimes(write: _Write) -> object:
+        if 0 < next(calls) <= failures:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return commit(write)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(_Write, "commit", sometimes)
+        with pytest.raises(StorageError, match="No space") if failures > 1 else nullcontext():
+            publish(dream, documents, log)
+    made = settled(log.load("d1"), documents)
+    assert made.status == "completed" and len(made.touched) == 4
+    assert texts(tmp_path)["style.md"] == b"# Style\nUse tabs.\n"
+
+
+def test_the_record_that_cannot_be_written_changes_nothing_of_what_is_published(
+    documents: Documents, log: DreamLog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dream, save, calls = dreamt(documents, tmp_path), log.save, iter((True, False))
+
+    def save_once(made: Dream) -> None:
+        if not next(calls):
+            raise StorageError("The disk is full.")
+        save(made)
+
+    monkeypatch.setattr(log, "save", save_once)
+    assert publish(dream, documents, log).status == "completed"
+    assert settled(log.load("d1"), documents).touched == tuple(each.name for each in dream.files)
+
+
+@pytest.mark.parametrize("status", ["held", "failed", "aborted", "discarded", "publishing"])
+def test_only_what_was_published_is_taken_back(
+    documents: Documents, log: DreamLog, tmp_path: Path, status: DreamStatus
+) -> None:
+    dream = replace(dreamt(documents, tmp_path), status=status)
+    with pytest.raises(ReverieError, match=status):
+        revert(dream, documents, log)
+
+
+def test_an_empty_document_and_one_of_a_megabyte_come_back_byte_for_byte(
+    documents: Documents, log: DreamLog, tmp_path: Path
+) -> None:
+    root = tmp_path / "memory"
+    large = b"".join(b"line %d\r\n" % number for number in range(60_000))
+    (root / "large.md").write_bytes(large)
+    (root / "empty.md").write_bytes(b"")
+    stage = make_stage(documents.store, tmp_path / "dreams" / "stage")
+    for name in ("large.md", "empty.md"):
+        (stage.folder / name).write_text("short\n")
+    dream = Dream("d1", "2026-11-02T09:00:00.000Z", files=stage.changes())
+    back, left = revert(publish(dream, documents, log), documents, log)
+    assert (back.status, left) == ("reverted", [])
+    assert texts(tmp_path)["large.md"] == large and texts(tmp_path)["empty.md"] == b""
+
+
 def test_one_document_is_taken_back_and_later_edits_stay(
     documents: Documents, log: DreamLog, tmp_path: Path
 ) -> None:
@@ -182,7 +296,7 @@ def test_a_dream_that_died_while_it_published_is_told_by_the_history(
 ) -> None:
     dream = replace(dreamt(documents, tmp_path), status="publishing")
     cut = settled(dream, documents)
-    assert (cut.status, cut.touched) == ("failed", ())
+    assert (cut.status, cut.touched, cut.files) == ("held", (), dream.files)
     made = publish(dream, documents, log)
     assert settled(replace(dream, status="publishing"), documents).touched == made.touched
 
