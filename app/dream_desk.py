@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import sys
-from collections.abc import Callable, Collection, Coroutine, Mapping
+from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
 from dataclasses import replace as replace_fields
 from datetime import datetime
 from typing import Any, Final
@@ -59,7 +59,7 @@ class DreamDesk:
         self.schedule = Schedule(
             self.place.memory,
             self.place.sessions,
-            lambda: scene.clock.now().timestamp(),
+            scene.clock,
             lambda: scene.settings().dream,
             self._why_off,
             lambda: frame.registry.is_running(self._job),
@@ -92,21 +92,17 @@ class DreamDesk:
         current = self._scene.state().session.session_id
         touched = await asyncio.to_thread(self.schedule.touched, current)
         needed = sessions_of(self._scene.settings().dream)
-        if (
-            len(touched) >= needed
-            and self._frame.held_by("compact_ahead") is None
-            and not self._is_running
-        ):
+        if len(touched) >= needed and self._frame.held_by(NAME) is None and not self._is_running:
             self._start(touched)
         await self.look()
 
     async def begin(self) -> None:
-        """Dream now, because the person wants it: the lock is the only gate."""
+        """Dream now, because the person wants it: no wait, but never past the lock."""
         if self._is_running:
             self._notice("A dream runs already; f2 shows it.", "info")
             return
         off = self._why_off()
-        if off and "switched off" not in off:
+        if off:
             self._notice(f"No dream: {off}.", "warning")
             return
         current = self._scene.state().session.session_id
@@ -123,6 +119,9 @@ class DreamDesk:
                 made = await self._dreamer(job).dream(sessions)
             except Skipped as reason:
                 raise Skip(str(reason)) from reason
+            except ReverieError:
+                self.schedule.failed()
+                raise
             if made.status == "held":
                 self._notice("A dream waits for your word: /dreams shows it.", "info")
             return await asyncio.to_thread(self._ended, made)
@@ -171,7 +170,9 @@ class DreamDesk:
         finally:
             self._looking = False
         settings = self._scene.settings()
-        self._mechanism = replace(self._mechanism, is_on=settings.dream.enabled, gates=gates)
+        self._mechanism = replace(
+            self._mechanism, is_on=settings.dream.enabled, gates=(*gates, *self._frame.gates(NAME))
+        )
         self._frame.show()
 
     @property
@@ -202,7 +203,7 @@ class DreamDesk:
 
     async def discard(self, dream_id: str) -> Dream:
         """Throw a dream that is held away; its texts stay in its file. Raises `ReverieError`."""
-        return await asyncio.to_thread(discard, self._log, dream_id)
+        return await asyncio.to_thread(discard, self._log, self._documents, dream_id)
 
     async def revert(self, dream_id: str, *names: str) -> tuple[Dream, list[str]]:
         """Take a dream back, or some of its documents. Raises `ReverieError`.
@@ -210,11 +211,7 @@ class DreamDesk:
         Returns a sentence for each document that a later edit keeps as it is.
         """
 
-        def take_back() -> tuple[Dream, list[str]]:
-            dream = settled(self._log.load(dream_id), self._documents)
-            return revert(dream, self._documents, self._log, names)
-
-        return await asyncio.to_thread(take_back)
+        return await asyncio.to_thread(take_back, self._log, self._documents, dream_id, names)
 
     def close(self) -> None:
         """Release the history of memory."""
@@ -240,14 +237,6 @@ def told(place: Place, made: Dream, now: datetime) -> str:
     return made.reason or "nothing was changed"
 
 
-def held(log: DreamLog, dream_id: str) -> Dream:
-    """A dream that waits for the person's word. Raises `ReverieError` for any other."""
-    dream = log.load(dream_id)
-    if dream.status != "held":
-        raise ReverieError(f"The dream {dream.id} is not held: it is {dream.status}.")
-    return dream
-
-
 def accept(
     log: DreamLog,
     documents: Documents,
@@ -255,15 +244,32 @@ def accept(
     hunks: Mapping[str, Collection[int]] | None = None,
 ) -> Dream:
     """Publish a dream that is held. Blocking; raises `ReverieError`."""
-    dream = held(log, dream_id)
-    if hunks is not None:
-        files = tuple(with_hunks(each, hunks.get(each.name, ())) for each in dream.files)
-        dream = replace(dream, files=files)
-    return publish(dream, documents, log)
+    with log.deciding():
+        dream = _held(log, documents, dream_id)
+        if hunks is not None:
+            files = tuple(with_hunks(each, hunks.get(each.name, ())) for each in dream.files)
+            dream = replace(dream, files=files)
+        return publish(dream, documents, log)
 
 
-def discard(log: DreamLog, dream_id: str) -> Dream:
+def discard(log: DreamLog, documents: Documents, dream_id: str) -> Dream:
     """Throw a dream that is held away. Blocking; raises `ReverieError`."""
-    dream = replace(held(log, dream_id), status="discarded")
-    log.save(dream)
+    with log.deciding():
+        dream = replace(_held(log, documents, dream_id), status="discarded")
+        log.save(dream)
+        return dream
+
+
+def take_back(
+    log: DreamLog, documents: Documents, dream_id: str, names: Sequence[str]
+) -> tuple[Dream, list[str]]:
+    """Take a dream back, or some of its documents (`revert`). Blocking; raises `ReverieError`."""
+    with log.deciding():
+        return revert(settled(log.load(dream_id), documents), documents, log, names)
+
+
+def _held(log: DreamLog, documents: Documents, dream_id: str) -> Dream:
+    dream = settled(log.load(dream_id), documents)
+    if dream.status != "held":
+        raise ReverieError(f"The dream {dream.id} is not held: it is {dream.status}.")
     return dream

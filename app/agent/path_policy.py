@@ -15,9 +15,11 @@ MOST_VISITED = 50_000
 """Entries of folders that one verdict looks at; where there are more the answer is not known."""
 
 _SECRET_NAME = re.compile(
-    r"""\.env(\.(?!(example|sample|template|dist|defaults?)$).*)? | \.envrc | .+\.env
+    r"""\.env(\.(?!(example|sample|template|dist|defaults?)$).*)?
+    | \.env[-_](?!(example|sample|template|dist|defaults?)$).+ | \.envrc | .+\.env
+    | env\.(local|dev(elopment)?|prod(uction)?|staging|test)
     | [._]netrc | \.git-credentials | \.npmrc | \.yarnrc\.yml | \.pypirc | \.pgpass
-    | \.my(login)?\.cnf | \.htpasswd | \.dockercfg | \.dockerconfigjson | \.boto | \.s3cfg
+    | \.my(login)?\.cnf | \.ht(passwd|digest) | \.dockercfg | \.dockerconfigjson | \.boto | \.s3cfg
     | \.terraformrc | (.+[-._])?kubeconfig(-[\w-]+)?(\.(ya?ml|json|conf))? | nuget\.config
     | local\.settings\.json
     | \.?vault[-_](token|pass(word)?)(\.(txt|ya?ml))?
@@ -26,6 +28,8 @@ _SECRET_NAME = re.compile(
     | credentials?(\.(json|ya?ml|toml|ini|xml|db))?
     | (secret|passw(or)?d)s?\.(json|ya?ml|toml|ini|env|txt|csv)
     | client_secret.*\.json | service[-_]account.*\.json | .*firebase-adminsdk.*\.json
+    | (api|access|private|secret|ssh|deploy)[-_]?keys?(\.(txt|json|ya?ml|toml))?
+    | \.secrets?(\..+)? | .+\.(secrets?|age) | rclone\.conf | wp-config\.php
     | \..+_history""",
     re.IGNORECASE | re.VERBOSE,
 )

@@ -146,8 +146,11 @@ class Frame:
     def held_by(self, name: str) -> Gate | None:
         """The first gate that does not hold, of a mechanism that would run now."""
         self.count()
-        gates = _GATES[name](self.seen(name))
-        return next((gate for gate in gates if not gate.holds), None)
+        return next((gate for gate in self.gates(name) if not gate.holds), None)
+
+    def gates(self, name: str) -> tuple[Gate, ...]:
+        """The gates of a mechanism as they stand."""
+        return tuple(_GATES[name](self.seen(name)))
 
     def show(self) -> None:
         """Tell the store what holds each mechanism back."""
@@ -165,7 +168,7 @@ class Frame:
         self.scene.emit(MechanismsSeen((*own, *self.others())))
 
     def _mechanism(self, name: str, title: str, setting: str, is_on: bool) -> Mechanism:
-        gates = _GATES[name](self.seen(name))
+        gates = self.gates(name)
         held = next((gate.name for gate in gates if not gate.holds), "")
         before, since = self._held.get(name, ("", 0.0))
         if held != before or not since:
@@ -198,4 +201,5 @@ _GATES: Final[Mapping[str, Gates]] = {
     "post_turn": _post_turn_gates,
     "title": _title_gates,
     "compact_ahead": lambda seen: (budget(seen),),
+    "dream": lambda seen: (quiet(seen), budget(seen)),
 }

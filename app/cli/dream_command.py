@@ -12,23 +12,22 @@ from app.agent.permission import hidden_from_search
 from app.agent.remembering import documents_of
 from app.assembly import choose_provider, make_caller, session_policy
 from app.background.dream import lock
-from app.background.dream.dreamer import Dreamer, OutOfBounds, Skipped
+from app.background.dream.dreamer import Dreamer, Skipped
 from app.background.dream.place import place_of
-from app.background.dream.publish import hunks_of, revert, settled
+from app.background.dream.publish import hunks_of, settled
 from app.background.dream.record import Dream, DreamLog
 from app.background.dream.schedule import Schedule
-from app.background.dream.sub_agent import Failed
 from app.background.ledger import Ledger
 from app.cli.events import usage_keys
 from app.cli.opening import find_installation
 from app.cli.output import JsonObject, note, print_json, print_lines
 from app.cli.parser import Parser
 from app.config import Settings
-from app.dream_desk import accept, discard, dreaming, told
+from app.dream_desk import accept, discard, dreaming, take_back, told
 from app.errors import ReverieError
 from app.installation import Installation, Options, model_name, small_model_of
 from app.models.client import WAYS_IN
-from app.models.errors import ModelError, NoCredentials
+from app.models.errors import NoCredentials
 from app.models.provider import Usage
 from app.models.usage import cost_usd, price_table
 from app.plain_text import plain_line
@@ -38,7 +37,9 @@ SKIPPED, INTERRUPTED = 3, 130
 
 def run_dream(words: list[str]) -> int:
     """Carry out `reverie dream …`; returns the exit code. Raises `UsageError`, `ReverieError`."""
-    arguments = _parser().parse_args(words or ["status"])
+    if not words or words == ["--json"]:
+        words = ["status", *words]
+    arguments = _parser().parse_args(words)
     options = Options(model=getattr(arguments, "model", None))
     here = find_installation()
     settings = here.settings(options).settings
@@ -83,10 +84,11 @@ def _status(
     here: Installation, settings: Settings, _options: Options, arguments: argparse.Namespace
 ) -> int:
     place = place_of(here, settings)
+    lock.recover(place.memory, here.clock, note)
     schedule = Schedule(
         place.memory,
         place.sessions,
-        lambda: here.clock.now().timestamp(),
+        here.clock,
         lambda: settings.dream,
         lambda: _why_off(settings),
         lambda: False,
@@ -115,23 +117,30 @@ def _why_off(settings: Settings) -> str:
 def _now(
     here: Installation, settings: Settings, options: Options, arguments: argparse.Namespace
 ) -> int:
-    if not settings.auto_memory:
-        return _tell({"status": "skipped", "reason": "memory is off (`auto_memory`)"}, arguments)
+    place = place_of(here, settings)
+    log = DreamLog(place.dreams)
+    known = {dream.id for dream in log.all()}
     try:
+        lock.recover(place.memory, here.clock, note)
         made = asyncio.run(_dream(here, settings, options, quiet=arguments.json))
     except Skipped as error:
-        return _tell({"status": "skipped", "reason": str(error)}, arguments)
+        status, reason = "skipped", str(error)
     except (KeyboardInterrupt, asyncio.CancelledError):
-        return _tell({"status": "aborted", "reason": "It was stopped."}, arguments)
-    except NoCredentials:
-        raise
-    except (ModelError, OutOfBounds, Failed) as error:
-        return _tell({"status": "failed", "reason": str(error)}, arguments)
-    told(place_of(here, settings), made, here.clock.now())
-    return _tell(_summary(made), arguments)
+        status, reason = "aborted", "It was stopped."
+    except ReverieError as error:
+        if isinstance(error, NoCredentials) and not arguments.json:
+            raise
+        status, reason = "failed", str(error)
+    else:
+        told(place, made, here.clock.now())
+        return _tell(_summary(made), arguments)
+    begun = next((dream for dream in log.all() if dream.id not in known), Dream("", ""))
+    return _tell({**_summary(begun), "status": status, "reason": reason}, arguments)
 
 
 async def _dream(here: Installation, settings: Settings, options: Options, *, quiet: bool) -> Dream:
+    if off := _why_off(settings):
+        raise Skipped(off)
     task = asyncio.current_task()
     loop = asyncio.get_running_loop()
     if task is not None:
@@ -163,7 +172,7 @@ async def _dream(here: Installation, settings: Settings, options: Options, *, qu
     schedule = Schedule(
         place.memory,
         place.sessions,
-        lambda: here.clock.now().timestamp(),
+        here.clock,
         lambda: settings.dream,
         lambda: "",
         lambda: False,
@@ -266,7 +275,8 @@ def _accept(
 def _discard(
     here: Installation, settings: Settings, _options: Options, arguments: argparse.Namespace
 ) -> int:
-    made = discard(DreamLog(place_of(here, settings).dreams), arguments.id)
+    log = DreamLog(place_of(here, settings).dreams)
+    made = discard(log, documents_of(here, settings), arguments.id)
     _tell(_summary(made), arguments)
     return 0
 
@@ -276,12 +286,12 @@ def _revert(
 ) -> int:
     place, documents = place_of(here, settings), documents_of(here, settings)
     log = DreamLog(place.dreams)
-    dream = settled(log.load(arguments.id), documents)
-    made, left = revert(dream, documents, log, arguments.files)
+    before = settled(log.load(arguments.id), documents)
+    made, left = take_back(log, documents, arguments.id, arguments.files)
     if arguments.json:
         print_json({**_summary(made), "left_alone": left})
     else:
-        names = ", ".join(each.name for each in made.files if each.state == "reverted")
+        names = ", ".join(name for name in before.touched if name not in made.touched)
         print_lines(f"Taken back: {names or 'nothing'}.", *left)
     return int(bool(left))
 

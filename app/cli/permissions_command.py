@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias, cast
 
 from app.agent.permission import hidden_from_search, judge
@@ -20,7 +20,7 @@ from app.config import Settings
 from app.errors import UsageError
 from app.installation import Installation, Options
 
-_MAIN_ARGUMENT = {
+_MAIN_ARGUMENT: Mapping[str, str] = {
     "Bash": "command",
     "Read": "file_path",
     "Write": "file_path",
@@ -33,6 +33,15 @@ _MAIN_ARGUMENT = {
     "WebFetch": "url",
 }
 """The argument that INPUT stands for when it is no JSON object."""
+
+
+_FILLED: Mapping[str, JsonObject] = {
+    "Write": {"content": ""},
+    "Edit": {"old_string": "a", "new_string": "b"},
+    "Glob": {"pattern": "*"},
+    "Grep": {"pattern": "*"},
+}
+"""What the verdict does not turn on, for an input that leaves it out."""
 
 
 def run_permissions(words: list[str]) -> int:
@@ -96,11 +105,12 @@ def _lines() -> list[str]:
     return [line for line in text.split("\n") if line]
 
 
-Judge: TypeAlias = Callable[[str, dict[str, Any]], Verdict]
+Judge: TypeAlias = Callable[[str, str], Verdict]
+"""The verdict on a call, by tool and input."""
 
 
 def _session(policy: Policy) -> Judge:
-    return lambda tool, arguments: judge(tool, arguments, policy)
+    return lambda tool, text: judge(tool, _arguments(tool, text), policy)
 
 
 def _dream(here: Installation, settings: Settings, policy: Policy) -> Judge:
@@ -109,7 +119,8 @@ def _dream(here: Installation, settings: Settings, policy: Policy) -> Judge:
     hidden = hidden_from_search(policy)
     boundary = Boundary(place.project, place.memory, place.sessions, hidden)
 
-    def check(tool: str, arguments: dict[str, Any]) -> Verdict:
+    def check(tool: str, text: str) -> Verdict:
+        arguments = _arguments(tool, text) if tool in _MAIN_ARGUMENT else {}
         reason = boundary.verdict(tool, arguments)
         return Verdict("deny" if reason else "allow", reason or "within the dream's boundary")
 
@@ -117,7 +128,7 @@ def _dream(here: Installation, settings: Settings, policy: Policy) -> Judge:
 
 
 def _check(tool: str, text: str, judges: Judge) -> JsonObject:
-    verdict = judges(tool, _arguments(tool, text))
+    verdict = judges(tool, text)
     return {
         "tool": tool,
         "input": text,
@@ -132,10 +143,10 @@ def _arguments(tool: str, text: str) -> dict[str, Any]:
         found: object = json.loads(text)
     except ValueError:
         found = None
+    filled = dict(_FILLED.get(tool, {}))
     if isinstance(found, dict):
-        return cast("dict[str, Any]", found)
+        return filled | cast("dict[str, Any]", found)
     main = _MAIN_ARGUMENT.get(tool)
     if main is None:
         raise UsageError(f"The input of {tool} must be a JSON object.")
-    arguments = {main: text}
-    return arguments | {"pattern": "*"} if tool in {"Glob", "Grep"} else arguments
+    return filled | {main: text}

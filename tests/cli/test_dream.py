@@ -13,7 +13,7 @@ import pytest
 
 from tests.cli.runner import Cli
 from tests.fakes.messages_server import MessagesServer
-from tests.fakes.script import Reply, Stall, text, tool_use
+from tests.fakes.script import Reply, Stall, Status, text, tool_use
 
 ENTRY = "# Shop\n- [Clock](clock.md)\n- [Clock](clock.md)\n"
 ONCE = "# Shop\n- [Clock](clock.md)\n"
@@ -65,6 +65,8 @@ def test_a_dream_now_shows_and_is_taken_back(
     assert "dream" in json.dumps(changes)
     back = cli.run("dream", "revert", made["id"])
     assert (back.code, back.out) == (0, "Taken back: MEMORY.md.\n")
+    again = cli.run("dream", "revert", made["id"])
+    assert (again.code, again.out) == (0, "Taken back: nothing.\n")
     assert texts(memory) == {"MEMORY.md": ENTRY, "clock.md": CLOCK}
     ledger = cli.run("ledger", "--json").json["days"]
     assert [(each["mechanism"], each["calls"]) for each in ledger] == [("dream", 2)]
@@ -84,6 +86,36 @@ def test_the_gates_are_told(cli: Cli, memory: Path) -> None:
     (memory / ".consolidate-lock").touch()
     assert not cli.run("dream", "status", "--json").json["gates"][2]["holds"]
     assert "closed  sessions" in cli.run("dream", "status").out
+    assert cli.run("dream", "--json").json == cli.run("dream", "status", "--json").json
+
+
+def test_however_it_ends_the_same_keys_are_told(
+    cli: Cli, server: MessagesServer, memory: Path
+) -> None:
+    script(server, memory, "MEMORY.md", ONCE)
+    keys = cli.run("dream", "now", "--json").json.keys()
+    server.queue(Status(400, "invalid_request_error"))
+    failed = cli.run("dream", "now", "--json")
+    assert (failed.code, failed.json["status"], failed.json.keys()) == (1, "failed", keys)
+    assert failed.json["id"]
+    assert cli.run("config", "set", "dream.enabled", "false").code == 0
+    skipped = cli.run("dream", "now", "--json")
+    assert (skipped.code, skipped.json["status"], skipped.json.keys()) == (3, "skipped", keys)
+
+
+def test_the_time_of_a_killed_dream_does_not_count(
+    cli: Cli, server: MessagesServer, memory: Path
+) -> None:
+    server.queue(Reply((text("a long dream"),), fault=Stall(1)))
+    killed = cli.start("dream", "now")
+    while not server.calls:
+        time.sleep(0.01)
+    killed.kill()
+    killed.wait()
+    assert (memory / ".consolidate-lock").exists()
+    gates = {gate["name"]: gate["holds"] for gate in cli.run("dream", "--json").json["gates"]}
+    assert gates["time"] and gates["lock"]
+    assert not (memory / ".consolidate-lock").exists()
 
 
 def test_review_holds_accept_publishes_discard_does_not(
@@ -133,6 +165,8 @@ def test_a_living_holder_is_not_disturbed(cli: Cli, server: MessagesServer, memo
 def test_without_a_key_the_ways_in_are_named(offline: Cli) -> None:
     done = offline.run("dream", "now")
     assert done.code == 1 and "no key for Claude" in done.err
+    told = offline.run("dream", "now", "--json")
+    assert (told.code, told.json["status"], told.json["files_touched"]) == (1, "failed", [])
 
 
 @pytest.mark.parametrize(
@@ -144,6 +178,10 @@ def test_without_a_key_the_ways_in_are_named(offline: Cli) -> None:
         ("Inspect", "tail -f log", "deny"),
         ("Read", "/etc/passwd", "deny"),
         ("Bash", "ls", "deny"),
+        ("WebSearch", "x", "deny"),
+        ("Write", "notes.md", "allow"),
+        ("Write", '{"file_path": "notes.md"}', "allow"),
+        ("Edit", "MEMORY.md", "allow"),
         ("Write", '{"file_path": "notes.md", "content": "x"}', "allow"),
         ("Write", '{"file_path": "../x.md", "content": "x"}', "deny"),
         ("Write", '{"file_path": "run.sh", "content": "x"}', "deny"),

@@ -74,7 +74,7 @@ PARTLY = as_state(COMPLETED, "published", "reverted", "published")
 CONFLICT = replace(
     as_state(HELD, "published", "conflict", "refused"),
     status="completed",
-    reason="Left as they are, since somebody else changed them: clock.md.",
+    reason="Left as they are, since somebody changed the memory meanwhile: clock.md.",
 )
 FAILED = replace(
     HELD,
@@ -134,7 +134,8 @@ class Dreams:
                 state = "conflict" if file.name in self.conflicts else "published"
                 made = replace(made, state=state)
             files.append(made)
-        reason = f"Left as they are, since somebody else changed them: {', '.join(self.conflicts)}."
+        names = ", ".join(self.conflicts)
+        reason = f"Left as they are, since somebody changed the memory meanwhile: {names}."
         return self._keep(
             replace(
                 dream,

@@ -30,7 +30,7 @@ STATES: Final[dict[FileState, Cell]] = {
     "reverted": ("taken back", "muted"),
 }
 
-CONFLICT: Final = "Left as it is: somebody else changed it since the dream read it."
+CONFLICT: Final = "Left as it is: somebody changed the memory since the dream read it."
 
 
 class Row(Struct, frozen=True):

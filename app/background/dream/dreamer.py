@@ -149,15 +149,16 @@ class Dreamer:
         if not held.is_mine():
             raise OutOfBounds("Another process has taken the lock over.", kept="Nothing changed.")
         reasons = objections(stage.base, made.files)
-        if not made.files:
-            made = replace(made, status="completed", reason="Nothing was worth a change.")
-            log.save(made)
-        elif reasons or self.settings.review:
-            reason = " ".join(reasons) or "You want to see it first (`dream.review`)."
-            made = replace(made, status="held", reason=reason)
-            log.save(made)
-        else:
-            made = publish(made, self.documents, log)
+        with log.deciding():
+            if not made.files:
+                made = replace(made, status="completed", reason="Nothing was worth a change.")
+                log.save(made)
+            elif reasons or self.settings.review:
+                reason = " ".join(reasons) or "You want to see it first (`dream.review`)."
+                made = replace(made, status="held", reason=reason)
+                log.save(made)
+            else:
+                made = publish(made, self.documents, log)
         if made.status == "failed":
             raise Overtaken(made.reason, kept="Nothing was changed.")
         if trouble := held.succeed():

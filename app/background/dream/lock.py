@@ -232,6 +232,18 @@ def _judge(
     return False, f"{who} dreams since {since}"
 
 
+def is_future_old(folder: Path, clock: Clock) -> bool:
+    """Whether the time of the lock, which lies in the future, was first seen an hour ago; now is
+    noted as the first time where it is. Blocking.
+    """
+    try:
+        with opened(folder) as descriptor:
+            seen = look_at(descriptor)
+    except OSError:
+        return False
+    return _is_old(folder, seen, clock, believe=False, note=True)
+
+
 class _Sighting(msgspec.Struct, frozen=True):
     """When a lock was first seen."""
 

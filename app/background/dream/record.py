@@ -5,6 +5,8 @@ One file a dream in `<project>/dreams/`, 0600: the texts before and after, what 
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Generator
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
@@ -13,6 +15,7 @@ import msgspec
 from app.errors import ReverieError, StorageError
 from app.models.provider import Usage
 from app.paths import read_small, write_private
+from app.storage.file_lock import locked
 
 FileState: TypeAlias = Literal["staged", "published", "conflict", "refused", "reverted"]
 DreamStatus: TypeAlias = Literal[
@@ -72,6 +75,12 @@ class DreamLog:
     def __init__(self, folder: Path) -> None:
         """`folder` is `<project>/dreams`."""
         self.folder = folder
+
+    @contextlib.contextmanager
+    def deciding(self) -> Generator[None, None, None]:
+        """Nobody else publishes or takes a dream back meanwhile. Raises `StorageError`."""
+        with locked(self.folder / "lock"):
+            yield
 
     def save(self, dream: Dream) -> None:
         """Write a dream down; old ones go. Raises `StorageError`."""

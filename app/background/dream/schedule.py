@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from app.background.dream.lock import FILE, STALE, last_consolidation
+from app.background.dream.lock import FILE, STALE, is_future_old, last_consolidation
 from app.background_settings import DreamSettings
+from app.clock import Clock
 from app.models.retry import wait_in_words
 from app.state.background import Gate
 
@@ -20,6 +21,8 @@ DEFAULT_HOURS: Final = 24.0
 DEFAULT_SESSIONS: Final = 5
 SCAN_PAUSE: Final = 600.0
 """Seconds between two looks at the folder of sessions."""
+FAILURE_PAUSE: Final = 6 * 3_600.0
+"""Seconds after a dream that failed: each one may cost as much as one that comes to its end."""
 
 
 def hours_of(settings: DreamSettings) -> float:
@@ -39,8 +42,7 @@ class Schedule:
     memory: Path
     sessions: Path
     """The folder with the project's transcripts."""
-    now: Callable[[], float]
-    """Seconds since the epoch."""
+    clock: Clock
     settings: Callable[[], DreamSettings]
     why_off: Callable[[], str]
     """Why dreams are switched off, empty when they are on."""
@@ -48,11 +50,13 @@ class Schedule:
     """Whether one runs in this process."""
     _lock_file: str = field(init=False)
     _scanned: float = field(init=False, default=float("-inf"))
-    _ahead: tuple[float, float] = field(init=False, default=(0.0, 0.0))
-    """A time of the lock that lies in the future, and when it was seen first."""
+    _has_failed: bool = field(init=False, default=False)
 
     def __post_init__(self) -> None:
         self._lock_file = os.fspath(self.memory / FILE)
+
+    def _now(self) -> float:
+        return self.clock.now().timestamp()
 
     def refused(self) -> str:
         """The first of the four cheap gates that does not hold, by name; empty when all do.
@@ -63,7 +67,7 @@ class Schedule:
             return "enabled"
         if self.is_running():
             return "idle"
-        now = self.now()
+        now = self._now()
         try:
             last = os.stat(self._lock_file, follow_symlinks=False).st_mtime  # noqa: PTH116 - 1 µs, where a Path takes 3
         except OSError:
@@ -72,8 +76,12 @@ class Schedule:
             return "time"
         if now - self._scanned < SCAN_PAUSE:
             return "throttle"
-        self._scanned = now
+        self._scanned, self._has_failed = now, False
         return ""
+
+    def failed(self) -> None:
+        """A dream has failed: the next one by itself waits longer than a look does."""
+        self._scanned, self._has_failed = self._now() + FAILURE_PAUSE - SCAN_PAUSE, True
 
     def _is_due(self, last: float, now: float) -> bool:
         """Whether the last dream is long enough ago; a time in the future is looked at for an hour
@@ -81,9 +89,7 @@ class Schedule:
         """
         if last <= now:
             return now - last >= hours_of(self.settings()) * 3_600
-        if self._ahead[0] != last:
-            self._ahead = last, now
-        return now - self._ahead[1] >= STALE
+        return is_future_old(self.memory, self.clock)
 
     def touched(self, current: str) -> list[str]:
         """Other sessions that were touched since the last dream, newest first, by id. Blocking.
@@ -91,7 +97,7 @@ class Schedule:
         Only the times of the files are looked at, never what they hold.
         """
         since = last_consolidation(self.memory) or 0.0
-        since = since if since <= self.now() else 0.0
+        since = since if since <= self._now() else 0.0
         found: list[tuple[float, str]] = []
         try:
             entries = list(os.scandir(self.sessions))
@@ -111,13 +117,14 @@ class Schedule:
 
     def gates(self, current: str, lock_words: str) -> tuple[Gate, ...]:
         """All gates as they stand, for the panel and `reverie dream status`. Blocking."""
-        off, now = self.why_off(), self.now()
+        off, now = self.why_off(), self._now()
         settings = self.settings()
         last = last_consolidation(self.memory)
         wait = hours_of(settings) * 3_600
         due = now + STALE if last is not None and last > now else (last or 0.0) + wait
         is_due = last is None or self._is_due(last, now)
         pause = self._scanned + SCAN_PAUSE - now
+        waits = "the last one has failed" if self._has_failed else "looked just now"
         touched, needed = len(self.touched(current)), sessions_of(settings)
         return (
             Gate("enabled", not off, off or "on"),
@@ -131,7 +138,7 @@ class Schedule:
             Gate(
                 "throttle",
                 pause <= 0,
-                "may look" if pause <= 0 else f"looked just now, again in {wait_in_words(pause)}",
+                "may look" if pause <= 0 else f"{waits}, again in {wait_in_words(pause)}",
                 None if pause <= 0 else now + pause,
             ),
             Gate(

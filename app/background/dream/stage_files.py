@@ -84,6 +84,8 @@ class StageFiles:
 
     def write(self, name: str, data: bytes) -> None:
         """Put `data` in the document's place as a whole, 0600. Raises `NotAllowed`."""
+        if b"\0" in data:
+            raise NotAllowed(f"{quoted(name)} would hold NULs; a document is text.")
         if len(data) > MOST_BYTES:
             raise NotAllowed(f"{quoted(name)} would have {len(data)} bytes; {MOST_BYTES} are most.")
         try:

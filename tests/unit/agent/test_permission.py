@@ -333,7 +333,9 @@ def test_suggestions_for_other_tools(policy: Policy) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    [".env", ".env.local", ".ENV", "prod.env", ".envrc", "id_rsa", "id_ed25519", "a.pem", ".npmrc",
+    [".env-production", "env.local", "api_key.txt", "private-key", "deploy_keys.json", ".secrets",
+     "app.secret", "rclone.conf", "wp-config.php", ".htdigest",
+     ".env", ".env.local", ".ENV", "prod.env", ".envrc", "id_rsa", "id_ed25519", "a.pem", ".npmrc",
      ".pypirc", ".netrc", "_netrc", ".git-credentials", "credentials.json", "secrets.yaml",
      ".ssh/config", ".aws/config", "x/.kube/config", ".bash_history", "server.key",
      ".env~", ".env.bak", ".env.local.old", ".pypirc.bak", "key.pem.txt", "#.env#", ".netrc.1",
@@ -351,7 +353,8 @@ def test_secret_names(name: str) -> None:
     [".env.example", ".env.sample", ".env.template", "env.py", "environment", "id_rsa.pub",
      "id_generator.py", "keys.py", "token.py", "secrets.py", "README.md", "history.py",
      "ssh/config", "config", "notes.txt", "notes.bak", "README.md~", "kubeconfig.go", "Makefile",
-     ".github/ISSUE_TEMPLATE.md", "git/config", "keyboard.txt", "conftest.py", "v1.2"],
+     ".github/ISSUE_TEMPLATE.md", "git/config", "keyboard.txt", "conftest.py", "v1.2",
+     ".env-example", "env.ts", "api_keys.py", "public_key.txt"],
 )  # fmt: skip
 def test_plain_names(name: str) -> None:
     assert not is_secret(Path(name))

@@ -154,7 +154,7 @@ def test_new_and_deleted_files_and_states_are_said() -> None:
     assert "  old.md  deleted −3  published" in drawn(COMPLETED)
     lines = drawn(CONFLICT)
     assert "  clock.md  +1 −1  conflict" in lines and "  old.md  deleted −3  refused" in lines
-    assert "    Left as it is: somebody else changed it since the dream read it." in lines
+    assert "    Left as it is: somebody changed the memory since the dream read it." in lines
     assert "  MEMORY.md  +1 −3  not published" in drawn(replace(HELD, status="discarded"))
     back = as_state(HELD, "reverted", "reverted", "reverted")
     assert "  clock.md  +1 −1  taken back" in drawn(replace(back, status="reverted"))

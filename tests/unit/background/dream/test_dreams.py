@@ -3,76 +3,30 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import os
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from app.background.dream.lock import FILE, last_consolidation
 from app.background_settings import DreamSettings
-from app.dream_desk import DreamDesk
 from app.errors import ReverieError
 from app.models.errors import BadRequest
 from app.models.rehearsal.markers import DREAM_MARKER
-from app.sessions.envelope import new_uuid
-from app.storage.documents import Author
-from tests.fakes.background import Desk, background, told
+from tests.fakes.background import Desk, told
 from tests.fakes.clock import START, settled
-from tests.fakes.provider import Step, calls
-
-ENTRY = "# Shop\n- [Clock](clock.md)\n- [Clock](clock.md)\n"
-CLOCK = "# Clock\nThe clock is monotonic.\n"
-
-
-def dreams(desk: Desk) -> DreamDesk:
-    return desk.background.dreams
-
-
-def memory(desk: Desk) -> dict[str, str]:
-    root = dreams(desk).place.memory
-    return {str(path.relative_to(root)): path.read_text() for path in sorted(root.rglob("*.md"))}
-
-
-def other_sessions(desk: Desk, count: int) -> None:
-    folder = dreams(desk).place.sessions
-    folder.mkdir(parents=True, exist_ok=True)
-    for _ in range(count):
-        file = folder / f"{new_uuid()}.jsonl"
-        file.write_text("{}\n")
-        os.utime(file, (START.timestamp(), START.timestamp()))
-
-
-@asynccontextmanager
-async def dreaming(tmp_path: Path, sessions: int = 5, **settings: Any) -> AsyncIterator[Desk]:
-    dream = settings.pop("dream", DreamSettings())
-    async with background(tmp_path, dream=dream, **settings) as desk:
-        dreams(desk)._has_terminal = lambda: True
-        for name, text in (("MEMORY.md", ENTRY), ("clock.md", CLOCK)):
-            dreams(desk)._documents.update(name, lambda _text, text=text: text, Author("you"))
-        other_sessions(desk, sessions)
-        yield desk
-
-
-def writes(desk: Desk, name: str, text: str, evidence: str = "session 1: said so") -> list[Step]:
-    """A reply that reads a document and writes it anew."""
-    path = str(dreams(desk).place.stage / name)
-    arguments = {"file_path": path, "content": text, "evidence": evidence}
-    read = ("Read", {"file_path": path}, f"toolu_{new_uuid()[:8]}")
-    return list(calls(read, ("Write", arguments, f"toolu_{new_uuid()[:8]}")))
-
-
-async def over(desk: Desk) -> Any:
-    """Let the dream that runs end."""
-    while not desk.tasks("dream"):
-        await asyncio.to_thread(int)
-        await settled()
-    task = desk.tasks("dream")[-1]
-    await desk.background._registry.ended(task.id)
-    await settled()
-    return desk.tasks("dream")[-1]
+from tests.fakes.provider import calls
+from tests.unit.background.dream.dreams_kit import (
+    CLOCK,
+    ENTRY,
+    dreaming,
+    dreams,
+    memory,
+    over,
+    writes,
+)
 
 
 async def test_a_dream_begins_after_a_turn_and_changes_memory(tmp_path: Path) -> None:
@@ -160,7 +114,8 @@ async def test_a_time_in_the_future_is_believed_for_an_hour(tmp_path: Path) -> N
         touch(desk, START.timestamp() + 10_000_000)
         assert schedule.refused() == "time"
         await desk.clock.pass_time(3_599)
-        assert schedule.refused() == "time"
+        restarted = dataclasses.replace(schedule)
+        assert restarted.refused() == schedule.refused() == "time"
         await desk.clock.pass_time(1)
         assert schedule.refused() == ""
         assert len(schedule.touched("")) == 5
@@ -187,20 +142,37 @@ async def test_a_failure_changes_nothing_and_gives_the_time_back(tmp_path: Path)
         assert dream.status == "failed"
 
 
-async def test_killing_changes_nothing_and_gives_the_time_back(tmp_path: Path) -> None:
+async def test_a_failed_one_is_not_tried_again_at_once(tmp_path: Path) -> None:
     async with dreaming(tmp_path) as desk:
-        gate = asyncio.Event()
-        desk.queue(writes(desk, "clock.md", "x"), [gate, *told("never")])
+        desk.queue(writes(desk, "clock.md", "x"), [BadRequest("No such thing.", status=400)])
         await desk.turn("look")
-        await desk.provider.waiting.wait()
-        (task,) = desk.tasks("dream")
-        desk.background.kill(task.id)
-        task = await over(desk)
-        assert task.status == "aborted"
-        assert memory(desk)["clock.md"] == CLOCK
-        assert last_consolidation(dreams(desk).place.memory) is None
-        assert not (dreams(desk).place.memory / FILE).exists()
-        assert not dreams(desk).place.stage.exists()
+        await over(desk)
+        await desk.clock.pass_time(6 * 3_600 - 10)
+        schedule = dreams(desk).schedule
+        assert schedule.refused() == "throttle"
+        await dreams(desk).look()
+        words = {each.name: each.detail for each in dreams(desk).mechanism.gates}
+        assert "has failed" in words["throttle"] and "No such thing" in words["server"]
+        await desk.clock.pass_time(10)
+        assert schedule.refused() == ""
+
+
+async def test_no_dream_begins_by_itself_past_the_days_budget(tmp_path: Path) -> None:
+    async with dreaming(tmp_path, budget=0.0) as desk:
+        await desk.turn("look")
+        for _ in range(5):
+            await asyncio.to_thread(int)
+            await settled()
+        assert desk.tasks("dream") == []
+        closed = [each.name for each in dreams(desk).mechanism.gates if not each.holds]
+        assert "budget" in closed
+
+
+async def test_switched_off_is_off_for_the_command_too(tmp_path: Path) -> None:
+    async with dreaming(tmp_path, dream=DreamSettings(enabled=False)) as desk:
+        await dreams(desk).begin()
+        assert desk.tasks("dream") == []
+        assert "switched off" in desk.state.notices[-1].text
 
 
 async def test_review_holds_it_until_the_person_has_seen_it(tmp_path: Path) -> None:
@@ -257,31 +229,6 @@ async def test_what_is_beyond_the_boundary_is_refused(tmp_path: Path) -> None:
         assert "root:" not in str(results)
 
 
-async def test_time_tokens_and_cost_are_bounded(tmp_path: Path) -> None:
-    async with dreaming(tmp_path) as desk:
-        desk.queue([asyncio.Event(), *told("never")])
-        await desk.turn("look")
-        await desk.provider.waiting.wait()
-        await desk.clock.pass_time(601)
-        task = await over(desk)
-        assert task.status == "failed" and "10 minutes" in task.detail
-    async with dreaming(tmp_path, dream=DreamSettings(budget_usd=0.0)) as desk:
-        desk.queue(writes(desk, "clock.md", "x"), told("never"))
-        await dreams(desk).begin()
-        task = await over(desk)
-        assert task.status == "failed" and "more than $0.00" in task.detail
-        assert memory(desk)["clock.md"] == CLOCK
-
-
-async def test_thirty_calls_are_the_most(tmp_path: Path) -> None:
-    async with dreaming(tmp_path) as desk:
-        desk.queue(*(writes(desk, "clock.md", f"{CLOCK}{n}\n") for n in range(31)))
-        await dreams(desk).begin()
-        task = await over(desk)
-        assert task.status == "failed" and task.calls == 30
-        assert memory(desk)["clock.md"] == CLOCK
-
-
 async def test_the_next_session_is_told_once(tmp_path: Path) -> None:
     async with dreaming(tmp_path) as desk:
         desk.queue(writes(desk, "clock.md", f"{CLOCK}More.\n"), told("Done."))
@@ -295,16 +242,3 @@ async def test_the_next_session_is_told_once(tmp_path: Path) -> None:
                 await settled()
         told_of = [each.text for each in desk.state.notices if "Memory changed" in each.text]
         assert len(told_of) == 1 and "1 file, by dream, " in told_of[0]
-
-
-async def test_a_second_dream_of_the_same_memory_is_skipped(tmp_path: Path) -> None:
-    async with dreaming(tmp_path) as desk:
-        gate = asyncio.Event()
-        desk.queue([gate, *told("Done.")])
-        await dreams(desk).begin()
-        await desk.provider.waiting.wait()
-        await dreams(desk).begin()
-        assert len(desk.tasks("dream")) == 1
-        assert any("runs already" in each.text for each in desk.state.notices)
-        gate.set()
-        await over(desk)

@@ -60,6 +60,11 @@ async def test_edit_keeps_line_ends_and_mark(ground: Ground) -> None:
     assert file.read_bytes() == b"\xef\xbb\xbf1\r\n2\r\n"
 
 
+async def test_document_holds_no_nuls(ground: Ground) -> None:
+    said = await ground.call("Write", file_path="new.md", content="a\0b")
+    assert "NULs" in said and not (ground.stage / "new.md").exists()
+
+
 async def test_document_may_have_so_many_bytes(ground: Ground) -> None:
     most = 102_400
     said = await ground.call("Write", file_path="large.md", content="x" * most)
