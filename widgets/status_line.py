@@ -13,6 +13,7 @@ from app.clock import Clock
 from app.plain_text import plain_line
 from app.state import select
 from app.state.model import Live, State
+from widgets.cells import cut_cells
 from widgets.follow import Follow
 from widgets.looks import glyphs_of, palette_of
 from widgets.words import cost_in_words, gauge, seconds_in_words, tokens_in_words
@@ -31,6 +32,10 @@ _PHASES = {
 _COLOURS = {"completed": "ok", "interrupted": "warn", "stopped": "warn", "declined": "warn"}
 Part = tuple[str, str]
 """Text and the name of its colour in the palette."""
+LEAST = 16
+"""Cells of a detail that stay where there is little room."""
+_DOT = " · "
+"""Between how things stand and the detail (`TurnSummary.in_words`)."""
 
 
 class StatusLine(Follow, Widget):
@@ -81,8 +86,13 @@ class StatusLine(Follow, Widget):
             if _length(parts) + cell_len(keys) <= room:
                 break
             parts.remove(part)
-        while keys and _length(parts) + cell_len(keys) > room:
+        while "  " in keys and _length(parts) + cell_len(keys) > room:
             keys = keys.rpartition("  ")[0]
+        over = _length(parts) + cell_len(keys) - room
+        if over > 0:
+            parts[0] = _shorter(parts[0], over, glyphs_of(self.app).more)
+        if _length(parts) + cell_len(keys) > room:
+            keys = ""
         segments = [Segment(" ", base)]
         for position, (text, colour) in enumerate(parts):
             style = Style(color=getattr(palette, colour), bgcolor=palette.surface)
@@ -153,6 +163,14 @@ def _ended(live: Live, state: State, on: str, off: str) -> Part:
     elif summary.category == "failed":
         colour = "error"
     return f"{on} {plain_line(summary.in_words)}", colour
+
+
+def _shorter(activity: Part, cells: int, more: str) -> Part:
+    """The activity with so many cells less of its detail, but never without its beginning."""
+    text, colour = activity
+    head, dot, detail = text.partition(_DOT)
+    length = cell_len(detail)
+    return f"{head}{dot}{cut_cells(detail, max(length - cells, min(length, LEAST)), more)}", colour
 
 
 def _short(keys: str) -> str:

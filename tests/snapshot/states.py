@@ -342,6 +342,12 @@ STATES: dict[str, Callable[[], list[f.Fact]]] = {
         f.FocusWatched("keys"),
         f.MechanismsSeen((Mechanism("title", "Session title", "titles", is_on=True),)),
     ),
+    "turn_told": lambda: talk(
+        *ended(
+            TurnSummary("completed", "the expiry takes its deadline from the monotonic clock now")
+        ),
+        f.TaskChanged(Task("bash_1", "shell", "npm run dev", "running", 0.0)),
+    ),
     "turn_failed": lambda: talk(*ended(TurnSummary("failed", "2 tests failed"))),
     "unsaved": lambda: opened(persisted=False),
     "unknown_price": lambda: [*talk(), f.RequestMeasured(Usage(10, 10), None, NOW)],

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from app.models.rehearsal.markers import RECAP_MARKER, SUGGESTION_MARKER
 from app.paths import Places
 from app.sessions.codec import parse_transcript
 from app.sessions.graph import open_view
@@ -13,9 +15,31 @@ from app.sessions.records import Record
 from app.sessions.view import request_view
 from tests.fakes.history_rules import history_fault
 from tests.fakes.messages_server import MessagesServer
+from tests.fakes.script import Body, Reply, text
 from tests.terminal.terminal import ROOT, Terminal, command
 
 READY = "enter Send"
+
+
+def is_aside(body: Body) -> bool:
+    """Whether a request is the background's: asked of the whole conversation, no part of it."""
+    last = json.dumps(body["messages"][-1])
+    return any(marker in last for marker in (SUGGESTION_MARKER, RECAP_MARKER))
+
+
+def is_spoken(body: Body) -> bool:
+    """Whether a request carries the conversation on."""
+    return not is_aside(body)
+
+
+def spoken(server: MessagesServer) -> list[Body]:
+    """The requests that carried the conversation on."""
+    return [call.body for call in server.calls if is_spoken(call.body)]
+
+
+def answer(server: MessagesServer, *words: str) -> None:
+    """What the model says in the conversation, whatever the background asks meanwhile."""
+    server.queue(*(Reply((text(each),)) for each in words), when=is_spoken)
 
 
 class Place:

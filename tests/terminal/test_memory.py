@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tests.fakes.messages_server import MessagesServer
 from tests.fakes.script import Reply, tool_use
-from tests.terminal.conftest import Place
+from tests.terminal.conftest import READY, Place
 from tests.terminal.terminal import ESC, Terminal
 
 F4, CTRL_S = "\x1bOS", "\x13"
@@ -38,6 +38,6 @@ def test_a_note_is_allowed_and_another_one_written_by_hand(
     terminal.send("# Shop", CTRL_S).until("Saved MEMORY.md")
     assert text_of(place, "MEMORY.md") == "# Shop"
     terminal.send("x").until("unsaved").send(ESC).settled(0.2).send(ESC)
-    terminal.until("Leave the memory?").send("2").until("Tasks")
+    terminal.until("Leave the memory?").send("2").gone("Leave the memory?").until(READY)
     assert text_of(place, "MEMORY.md") == "# Shop"
     assert terminal.quit() == 0

@@ -6,12 +6,12 @@ import json
 
 from tests.fakes.history_rules import history_fault
 from tests.fakes.messages_server import MessagesServer
-from tests.terminal.conftest import READY, Place
+from tests.terminal.conftest import READY, Place, answer, spoken
 from tests.terminal.terminal import CTRL_R, ENTER, ESC
 
 
 def test_a_summary_is_changed_used_and_taken_back(place: Place, server: MessagesServer) -> None:
-    server.say("The sky is blue.", "Sky: blue.", "Noted.", "Once more.")
+    answer(server, "The sky is blue.", "Sky: blue.", "Noted.", "Once more.")
     terminal = place.serve(server)
     terminal.say("what colour is the sky").until("The sky is blue.").until("completed")
     terminal.say("/compact").until("nothing has changed yet").settled()
@@ -19,19 +19,19 @@ def test_a_summary_is_changed_used_and_taken_back(place: Place, server: Messages
     terminal.send("2").settled().send("Truly: ").until("Truly: Sky: blue.")
     terminal.send(ESC).settled().send("1").until("compacted here")
     terminal.say("remember that").until("Noted.").until("completed")
-    sent = json.dumps(server.last["messages"])
+    sent = json.dumps(spoken(server)[-1]["messages"])
     assert "Truly: Sky: blue." in sent
     assert "The sky is blue." not in sent
-    assert history_fault(server.last) is None
+    assert [history_fault(call.body) for call in server.calls] == [None] * len(server.calls)
     terminal.say("/uncompact").until("back to before the compaction")
     terminal.say("and again").until("Once more.").until("completed")
-    assert "The sky is blue." in json.dumps(server.last["messages"])
+    assert "The sky is blue." in json.dumps(spoken(server)[-1]["messages"])
     assert terminal.quit() == 0
     assert place.fault() is None
 
 
 def test_an_earlier_session_is_found_and_gone_on_with(place: Place, server: MessagesServer) -> None:
-    server.say("Apples are red.", "Pears are green.", "Red, as I said.")
+    answer(server, "Apples are red.", "Pears are green.", "Red, as I said.")
     terminal = place.serve(server)
     terminal.say("tell me of apples").until("Apples are red.").until("completed")
     terminal.say("/clear").until(READY)
@@ -40,7 +40,7 @@ def test_an_earlier_session_is_found_and_gone_on_with(place: Place, server: Mess
     terminal.send("apples").gone("tell me of pears").settled().send(ENTER)
     terminal.until("Apples are red.").gone("Pears are green.")
     terminal.say("which colour was it").until("Red, as I said.").until("completed")
-    texts = json.dumps(server.last["messages"])
+    texts = json.dumps(spoken(server)[-1]["messages"])
     assert "tell me of apples" in texts
     assert "pears" not in texts
     assert terminal.quit() == 0

@@ -25,6 +25,8 @@ def left_as_it_was(terminal: Terminal) -> list[str]:
     pushed = len(re.findall(r"\x1b\[>\d+u", raw))
     if pushed != len(re.findall(r"\x1b\[<\d*u", raw)):
         wrong.append("keyboard")
+    if raw.count("\x1b[22;2t") != raw.count("\x1b[23;2t"):
+        wrong.append("title")
     return wrong
 
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from tests.fakes.messages_server import MessagesServer
-from tests.fakes.script import Gate, Reply, Stall, text, tool_use
-from tests.terminal.conftest import Place
+from tests.fakes.script import Body, Gate, Reply, Stall, text, tool_use
+from tests.terminal.conftest import Place, answer, is_aside, is_spoken, spoken
 from tests.terminal.terminal import CTRL_C, ENTER, ESC, Terminal
 from tests.terminal.test_chat import lines_of
 from tests.terminal.test_start_and_exit import left_as_it_was
@@ -85,38 +85,59 @@ def test_markup_in_a_file_name_and_an_error(place: Place, server: MessagesServer
 
 
 HOSTILE = (
-    "A\x1b[31mred\x1b[0m \x1b]0;owned\x07 \x1b]52;c;b3duZWQ=\x07 \x1b[?1049l \x1b[2J \x1bc "
-    "\x9b31m \x9d0;x\x9c \x90q\x9c \x07\x08\x0e\x7f \u202eevil\u202c \u2066x\u2069 \u200f end-A"
+    "A\x1b[31mred\x1b[0m \x1b]0;owned\x07 \x1b]2;mine\x1b\\ \x1b]52;c;b3duZWQ=\x07 \x1b[?1049l "
+    "\x1b[2J \x1bc \x9b31m \x9d0;x\x9c \x90q\x9c \x07\x08\x0e\x7f "
+    "\u202eevil\u202c \u2066x\u2069 \u200f end-A"
 )
+TITLE = re.compile(r"\x1b\]2;([^\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]*)\x07")
+"""The terminal's title as the app sets it."""
 
 
 def foreign(raw: bytes) -> list[str]:
-    """Sequences that Textual does not write, and control characters that nobody should."""
-    words = raw.decode("utf-8", "replace")
+    """Sequences that neither Textual nor the app writes, and characters that nobody should.
+
+    The titles that are set are looked at apart.
+    """
+    words = TITLE.sub("", raw.decode("utf-8", "replace")).replace("\x1b[22;2t", "", 1)
     known = re.compile(
         r"\x1b\[[\d;:]*m|\x1b\[\d+;\d+H|\x1b\[\?\d+[hl]|\x1b\[[<>=]\d*u|\x1b\[\?\d+\$p"
         r"|\x1b\[[HJK]|\x1b\[\d[JK]|\x1b\[6n|\x1b\]22;\w*\x07|\x1b\[\?u|\x1b\[c"
     )
     rest = known.sub("", words)
-    bad = r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
+    bad = r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]"
     return re.findall(bad + ".{0,12}", rest)
+
+
+SMALL = "claude-haiku-5-5"
+NAMED = "Ared ␛]0;owned␇ ␛]2;mine␛\\ ␛]52;c;b3duZWQ=␇ ␛[?1049l ␛[2J…"
+"""The name that `HOSTILE` gives a session."""
+
+
+def is_main(body: Body) -> bool:
+    return body["model"] != SMALL and is_spoken(body)
 
 
 def test_no_sequence_of_a_model_or_a_tool_reaches_the_terminal(
     place: Place, server: MessagesServer
 ) -> None:
     (place.folder / "hostile.txt").write_text(HOSTILE, encoding="utf-8")
-    server.queue(Reply((text(HOSTILE),), piece=3))
-    server.queue(
-        Reply((tool_use("Bash", {"command": "cat hostile.txt #" + HOSTILE}, "t1"),), "tool_use")
-    )
-    server.say("The end.")
-    terminal = place.serve(server)
-    terminal.say("talk").until("end-A").until("completed")
+    said = Reply((text(HOSTILE),), piece=3)
+    run = tool_use("Bash", {"command": "cat hostile.txt #" + HOSTILE}, "t1")
+    server.queue(said, when=lambda body: body["model"] == SMALL)
+    server.queue(said, Reply((run,), "tool_use"), when=is_main)
+    server.queue(said, when=is_aside)
+    answer(server, "The end.")
+    terminal = place.serve(server, "--small-model", SMALL)
+    terminal.say("talk").until("end-A").until(lambda t: t.screen.title == f"✓ {NAMED}")
     terminal.say("run").until("Allow once").settled().send("1").until("The end.")
+    terminal.until(lambda _: any(is_aside(call.body) for call in server.calls)).settled()
     terminal.send("\x1b[200~pasted \x1b[31m \x9b2J words\x1b[201~").until("words")
     terminal.settled()
+    assert server.left == 0
     assert foreign(bytes(terminal.raw)) == []
+    titles = TITLE.findall(bytes(terminal.raw).decode("utf-8"))
+    names = {re.sub("^[…?!✓] ", "", title) for title in titles}
+    assert names - {"reverie", "project"} == {"talk", NAMED}
 
 
 def test_very_long_lines_and_outputs_do_not_hang(place: Place, server: MessagesServer) -> None:
@@ -184,13 +205,14 @@ def test_graphemes_in_the_prompt(place: Place, server: MessagesServer) -> None:
 
     (folder,) = CASES.glob("B39-*")
     lines = [line for line in (folder / "graphemes.txt").read_text().splitlines() if line][:12]
+    answer(server, *(f"Answer {number}." for number in range(len(lines))))
     terminal = place.serve(server)
-    for line in lines:
+    for number, line in enumerate(lines):
         terminal.send(f"\x1b[200~{line}\x1b[201~").settled(0.05)
         terminal.send("\x7f", "\x1b[D", "\x1b[C", "Z").settled(0.05)
-        count = len(server.calls)
-        terminal.send(ENTER).until(lambda _, before=count: len(server.calls) > before)
-        sent: Any = server.last["messages"][-1]["content"]
+        terminal.send(ENTER).until(f"Answer {number}.").until("completed")
+        assert len(spoken(server)) == number + 1
+        sent: Any = spoken(server)[-1]["messages"][-1]["content"]
         words = sent if isinstance(sent, str) else sent[-1]["text"]
         assert words.endswith("Z")
         body = words[:-1]
