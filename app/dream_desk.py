@@ -25,7 +25,7 @@ from app.background.frame import Frame
 from app.background.gates import NO_CALLS
 from app.background.registry import Job, Skip
 from app.clock import timestamp
-from app.errors import ReverieError
+from app.errors import ReverieError, StorageError
 from app.memory.documents import Documents
 from app.state.background import Mechanism
 from app.state.model import Severity
@@ -231,7 +231,10 @@ def told(place: Place, made: Dream, now: datetime) -> str:
         return f"held: {made.reason}"
     changed = made.touched
     if changed:
-        add_update(place, Update(made.id, timestamp(now), changed))
+        try:
+            add_update(place, Update(made.id, timestamp(now), changed))
+        except StorageError as error:
+            _log.warning("The next session will not hear of the dream: %s", error)
         count = len(changed)
         return f"{count} file{'s' * (count != 1)} changed. {made.reason}".strip()
     return made.reason or "nothing was changed"
@@ -245,11 +248,16 @@ def accept(
 ) -> Dream:
     """Publish a dream that is held. Blocking; raises `ReverieError`."""
     with log.deciding():
-        dream = _held(log, documents, dream_id)
+        dream = chosen = _held(log, documents, dream_id)
         if hunks is not None:
             files = tuple(with_hunks(each, hunks.get(each.name, ())) for each in dream.files)
-            dream = replace(dream, files=files)
-        return publish(dream, documents, log)
+            chosen = replace(dream, files=files)
+        try:
+            return publish(chosen, documents, log)
+        except StorageError:
+            if log.load(dream_id).status == "held":
+                log.save(dream)
+            raise
 
 
 def discard(log: DreamLog, documents: Documents, dream_id: str) -> Dream:

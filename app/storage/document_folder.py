@@ -156,8 +156,16 @@ class DocumentFolder:
         try:
             with _told(name), self._opened(place.parent, make=data is not None) as folder:
                 write = _Write(folder, place.name, data, expected)
+
+                def commit() -> Stamp | None:
+                    try:
+                        with _told(name):
+                            return write.commit()
+                    except FileNotFoundError as error:
+                        raise Moved(None) from error
+
                 try:
-                    yield write.commit
+                    yield commit
                 finally:
                     write.close()
         except FileNotFoundError as error:
@@ -205,6 +213,8 @@ class _Write:
         self._temporary = ""
         self._stamp: Stamp | None = None
         if data is None:
+            if not os.access(".", os.W_OK | os.X_OK, dir_fd=folder):
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
             return
         mode, owner = 0o600, None
         if expected is not None:

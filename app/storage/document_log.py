@@ -80,7 +80,7 @@ class DocumentLog:
     @property
     def is_begun(self) -> bool:
         """Whether there is a history at all."""
-        return self._file.exists()
+        return self._file.exists() or self._pending.exists()
 
     @property
     def changes(self) -> Sequence[Change]:

@@ -130,15 +130,13 @@ class DocumentStore(Protocol):
         """
         ...
 
-    def replace_all(
-        self, wanted: Sequence[Replacement], author: Author
-    ) -> Mapping[str, Change | None]:
-        """Carry out several replacements that belong together.
+    def replace_all(self, wanted: Sequence[Replacement], author: Author) -> Mapping[str, Change]:
+        """Carry out several replacements that belong together; returns the changes by name.
 
-        One that is not as expected, cannot be read or has no name that a document can have is left
-        as it is, and is None in what is returned, by name. Of the others all come to pass or none,
-        whenever the process is killed or the disk refuses: the next one that writes makes up for
-        the rest.
+        Raises `Moved` where one is not as expected; nothing was changed then. After that all come
+        to pass or none, whenever the process is killed or the disk refuses: the next one that
+        writes makes up for the rest. What another program changes in that very moment stays as it
+        made it, is left out of what is returned, and then nothing is deleted.
         """
         ...
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 from collections.abc import Callable, Generator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -64,32 +65,42 @@ class LocalDocuments:
                 self._log.settle()
         return change
 
-    def replace_all(
-        self, wanted: Sequence[Replacement], author: Author
-    ) -> Mapping[str, Change | None]:
-        done: dict[str, Change | None] = {each.name: None for each in wanted}
+    def replace_all(self, wanted: Sequence[Replacement], author: Author) -> Mapping[str, Change]:
+        ready: list[tuple[Change, Callable[[], Stamp | None]]] = []
+        stamps: list[tuple[Change, Stamp | None]] = []
         with self._writing(), contextlib.ExitStack() as prepared:
-            ready: list[tuple[Change, Callable[[], Stamp | None]]] = []
-            usable = [each for each in wanted if self._state(each.name)[0] != ""]
-            for each in usable:
+            for each in wanted:
+                self._notice(checked_name(each.name))
                 self._files.tidy(each.name, self._log.keep)
-            for each in usable:
-                with contextlib.suppress(Moved):
-                    self._notice(each.name)
-                    change = self._ready(each, author)
-                    write = self._files.prepared(change.name, each.data, each.expected)
-                    ready.append((change, prepared.enter_context(write)))
+            for each in sorted(wanted, key=lambda each: each.data is None):
+                change = self._ready(each, author)
+                write = self._files.prepared(change.name, each.data, each.expected)
+                ready.append((change, prepared.enter_context(write)))
             self._log.announce([change for change, _ in ready])
-            stamps: list[tuple[Change, Stamp | None]] = []
-            for change, commit in ready:
-                with contextlib.suppress(Moved):
-                    stamps.append((change, commit()))
-            done.update({change.name: change for change, _ in stamps})
+            try:
+                self._commit_all(ready, stamps)
+            finally:
+                if not stamps:
+                    self._log.settle()
             with contextlib.suppress(StorageError):  # they are written; `pending` tells the next
                 for change, stamp in stamps:
                     self._log.append(change, stamp)
                 self._log.settle()
-        return done
+        return {change.name: change for change, _ in stamps}
+
+    def _commit_all(
+        self,
+        ready: Sequence[tuple[Change, Callable[[], Stamp | None]]],
+        stamps: list[tuple[Change, Stamp | None]],
+    ) -> None:
+        """Documents are deleted last, and not where one of the others was changed in this moment:
+        what they held may have gone there.
+        """
+        for change, commit in ready:
+            if change.after is None and len(stamps) < sum(c.after is not None for c, _ in ready):
+                return
+            with contextlib.suppress(Moved):
+                stamps.append((change, commit()))
 
     def _ready(self, wanted: Replacement, author: Author) -> Change:
         """What a write would be, all texts that it touches kept. Raises `Moved`."""
@@ -151,29 +162,44 @@ class LocalDocuments:
         """
         changes, is_begun = self._log.announced()
         states = [(change, *self._state(change.name)) for change in changes]
-        is_begun = is_begun or any(digest == change.after for change, digest, _ in states)
+        is_begun = is_begun or len(changes) > 1 or any(d == c.after for c, d, _ in states)
+        is_whole = True
         for change, digest, stamp in states if is_begun else ():
             if digest == change.after:
                 self._log.append(change, stamp)
-            elif digest == change.before:
-                self._make_up_for(change)
+            elif digest == change.before and (is_whole or change.after is not None):
+                is_whole &= self._make_up_for(change)
+            else:
+                is_whole = False
         self._log.settle()
 
-    def _make_up_for(self, change: Change) -> None:
+    def _make_up_for(self, change: Change) -> bool:
+        """Whether it could be: not when it is another's by now, or its text is damaged."""
         try:
             text = None if change.after is None else self._log.text(change.after)
-        except StorageError:
-            return  # damaged since: there is nothing left to write
-        with contextlib.suppress(Moved):  # another's by now
             stamp = self._files.put(change.name, text, change.before, self._log.keep)
-            self._log.append(change, stamp)
+        except Moved:
+            return False
+        except StorageError as error:
+            if _lasts(error):
+                return False
+            raise StorageError(
+                f"A change of several documents ({change.author.why}) is not whole: "
+                f"{error.happened}",
+                kept="What of it is done already stays; its texts are all in the history.",
+                todo="Make that document writable; until then nothing else is written.",
+            ) from error
+        self._log.append(change, stamp)
+        return True
 
     def _state(self, name: str) -> tuple[str | None, Stamp | None]:
-        """The digest of a document and its stamp; an empty digest where it cannot be read."""
+        """The digest of a document and its stamp; an empty digest where none can be there."""
         try:
             found = self._files.read_with_stamp(name)
-        except StorageError:
-            return "", None
+        except StorageError as error:
+            if _lasts(error):
+                return "", None
+            raise
         return (None, None) if found is None else (digest_of(found[0]), found[1])
 
     def _notice(self, name: str) -> bool:
@@ -214,3 +240,10 @@ class LocalDocuments:
             digest_of(data),
             len(data or b""),
         )
+
+
+def _lasts(error: StorageError) -> bool:
+    """Whether it says what a document or its name is, and not that the system refuses just now."""
+    cause = error.__cause__
+    lasting = (errno.ENOENT, errno.ELOOP, errno.EISDIR, errno.ENOTDIR)
+    return not isinstance(cause, OSError) or cause.errno in lasting

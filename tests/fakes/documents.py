@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -66,16 +65,14 @@ class MemoryDocuments:
             self._held[name] = self._texts[_digest(data) or ""] = data
         return self._log(name, author, expected, data)
 
-    def replace_all(
-        self, wanted: Sequence[Replacement], author: Author
-    ) -> Mapping[str, Change | None]:
-        done: dict[str, Change | None] = {}
+    def replace_all(self, wanted: Sequence[Replacement], author: Author) -> Mapping[str, Change]:
         for each in wanted:
-            done[each.name] = None
-            with contextlib.suppress(Moved):
-                what = "deleted" if each.data is None else author.what
-                made = structs.replace(author, what=what)
-                done[each.name] = self.replace(each.name, each.data, made, expected=each.expected)
+            if _digest(self.read(each.name)) != each.expected:
+                raise Moved(self.read(each.name))
+        done: dict[str, Change] = {}
+        for each in sorted(wanted, key=lambda each: each.data is None):
+            made = structs.replace(author, what="deleted" if each.data is None else author.what)
+            done[each.name] = self.replace(each.name, each.data, made, expected=each.expected)
         return done
 
     def set_aside(self, name: str, data: bytes, author: Author) -> Change:

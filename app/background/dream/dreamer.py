@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Final, Protocol, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
 from msgspec.structs import replace
 
@@ -123,7 +123,8 @@ class Dreamer:
             said = await self._within_bounds(agent, dream.sessions)
             changes = await asyncio.to_thread(stage.changes)
         finally:
-            await _whole(stage.remove)
+            _, is_cancelled = await _whole(stage.remove)
+        _heed(is_cancelled)
         files = tuple(
             replace(each, evidence=tuple(agent.evidence.get(each.name, ()))) for each in changes
         )
@@ -142,13 +143,14 @@ class Dreamer:
 
     def _staged(self) -> Stage:
         self.documents.settle()
-        return make_stage(self.documents.store, self.place.stage)
+        return make_stage(self.place.memory, self.place.stage)
 
     def _finish(self, made: Dream, stage: Stage, log: DreamLog, held: Held) -> Dream:
         """Publish, or hold for a look. Not to be interrupted: it is quick."""
         if not held.is_mine():
             raise OutOfBounds("Another process has taken the lock over.", kept="Nothing changed.")
         reasons = objections(stage.base, made.files)
+        log.save(replace(made, status="held", reason="It could not be published."))
         with log.deciding():
             if not made.files:
                 made = replace(made, status="completed", reason="Nothing was worth a change.")
@@ -201,7 +203,8 @@ class Dreamer:
         finally:
             for task in (work, limit):
                 task.cancel()
-            await asyncio.wait({work, limit})
+            is_cancelled = await _over(work, limit)
+        _heed(is_cancelled)
         if self._over:
             raise OutOfBounds(self._over, kept="Nothing was changed.")
         return work.result()
@@ -227,13 +230,19 @@ async def _whole(work: Callable[[], T]) -> tuple[T, bool]:
     cancelled meanwhile.
     """
     running = asyncio.ensure_future(asyncio.to_thread(work))
+    is_cancelled = await _over(running)
+    return running.result(), is_cancelled
+
+
+async def _over(*tasks: asyncio.Future[Any]) -> bool:
+    """Wait until all are done; returns whether this was cancelled meanwhile."""
     is_cancelled = False
-    while not running.done():
+    while not all(task.done() for task in tasks):
         try:
-            await asyncio.wait({running})
+            await asyncio.wait(tasks)
         except asyncio.CancelledError:
             is_cancelled = True
-    return running.result(), is_cancelled
+    return is_cancelled
 
 
 def _heed(is_cancelled: bool) -> None:

@@ -5,6 +5,7 @@ Checked here and not asked of the model.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -17,6 +18,9 @@ from app.storage.names import ENTRY
 
 MOST_VANISHED: Final = 0.5
 """Share of the memory's bytes that may vanish, of its words and of its documents."""
+
+_WORD: Final = re.compile(r"[\u2e80-\ud7ff\uf900-\ufaff]|[^\s\u2e80-\ud7ff\uf900-\ufaff]+")
+"""A word between spaces; of scripts that set none each character is one."""
 
 
 def objections(base: Mapping[str, bytes], changes: Sequence[DreamFile]) -> list[str]:
@@ -50,12 +54,12 @@ def _vanished(base: Mapping[str, bytes], after: Mapping[str, bytes]) -> list[str
     return found
 
 
-def _words(held: Mapping[str, bytes]) -> dict[bytes, int]:
+def _words(held: Mapping[str, bytes]) -> dict[str, int]:
     """The bytes that each word takes up; whatever is said several times may be said once."""
-    found: dict[bytes, int] = defaultdict(int)
+    found: dict[str, int] = defaultdict(int)
     for data in held.values():
-        for word in data.split():
-            found[word] += len(word)
+        for word in _WORD.findall(data.decode("utf-8", "replace")):
+            found[word] += len(word.encode())
     return found
 
 

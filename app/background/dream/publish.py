@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from hashlib import sha256
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -14,43 +15,72 @@ from app.background.dream.record import Dream, DreamFile, DreamLog
 from app.background.dream.stage import contents
 from app.errors import ReverieError, StorageError
 from app.memory.documents import Documents
-from app.storage.documents import Author, DocumentStore, Replacement
+from app.storage.documents import Author, DocumentStore, Moved, Replacement
 from app.storage.names import ENTRY
+
+_TRIES: Final = 10
+"""How often it is looked anew at what another program changes meanwhile."""
+_KEPT: Final = "Nothing was changed."
 
 
 def publish(dream: Dream, documents: Documents, log: DreamLog) -> Dream:
     """Write what is staged, all of it or nothing; a document that somebody else has changed since
-    is left as it is, and then nothing is deleted: what it held may have gone into that one.
+    is left as it is, and then nothing that takes a line away is written: what it said may have gone
+    into that one.
 
     A dream of which nothing could be written has failed. Raises `StorageError`; whatever had been
     begun is made up for by the next write.
     """
-    staged = [each for each in dream.files if each.state == "staged"]
-    fit = _fit(staged, documents.store)
     begun = replace(dream, status="publishing")
     log.save(begun)
-    wanted = [Replacement(e.name, _data(e.after), _digest(_data(e.before))) for e in fit]
     try:
-        done = documents.store.replace_all(wanted, _author(dream))
+        made = _ended(begun, _written(begun, documents.store))
     except StorageError:
         made = settled(begun, documents)
         if made.status == "held":
+            log.save(dream)
             raise
-    else:
-        made = _ended(begun, {name: change.id for name, change in done.items() if change})
     with contextlib.suppress(StorageError):  # the history tells it, as `settled` reads it
         log.save(made)
     return made
 
 
+def _written(dream: Dream, store: DocumentStore) -> dict[str, str]:
+    """Write what fits; returns the changes' ids by the document's name."""
+    staged = [each for each in dream.files if each.state == "staged"]
+    for _ in range(_TRIES):
+        wanted = [
+            Replacement(each.name, _data(each.after), _digest(_data(each.before)))
+            for each in _fit(staged, store)
+        ]
+        with contextlib.suppress(Moved):  # changed since it was looked at: looked at anew
+            done = store.replace_all(wanted, _author(dream))
+            return {name: change.id for name, change in done.items()}
+    raise StorageError("The memory is changed by another program all the time.", kept=_KEPT)
+
+
 def _fit(staged: Sequence[DreamFile], store: DocumentStore) -> Sequence[DreamFile]:
     """What of it still fits the memory as it is now."""
-    now = contents(store)
-    fit = [each for each in staged if _digest(now.get(each.name)) == _digest(_data(each.before))]
+    fit = [each for each in staged if _stays(each, store)]
     if len(fit) == len(staged):
         return fit
-    fit = [each for each in fit if each.after is not None]
-    return [each for each in fit if each.name != ENTRY] if objections(now, fit) else fit
+    fit = [each for each in fit if _keeps_all(each)]
+    if objections(contents(store), fit):
+        fit = [each for each in fit if each.name != ENTRY]
+    return fit
+
+
+def _stays(file: DreamFile, store: DocumentStore) -> bool:
+    try:
+        return _digest(store.read(file.name)) == _digest(_data(file.before))
+    except StorageError:
+        return False
+
+
+def _keeps_all(file: DreamFile) -> bool:
+    """Whether every line of it is still there: none can have been meant for another document."""
+    before, after = ({line.strip() for line in _lines(text)} for text in (file.before, file.after))
+    return file.after is not None and before <= after | {""}
 
 
 def settled(dream: Dream, documents: Documents) -> Dream:
@@ -120,7 +150,8 @@ def revert(
             files.append(each)
             continue
         try:
-            documents.revert(each.name, each.change_id, author)
+            if not _stays(each, documents.store):  # else it is back already
+                documents.revert(each.name, each.change_id, author)
         except ReverieError as error:
             left.append(str(error))
             files.append(each)
@@ -140,8 +171,7 @@ def with_hunks(file: DreamFile, accepted: Collection[int]) -> DreamFile:
         keeps = tag == "equal" or number in accepted
         lines += after[c:d] if keeps else before[a:b]
     text = "".join(lines)
-    whole = len(hunks_of(file))
-    if len(accepted) >= whole:
+    if accepted and {*range(len(hunks_of(file)))} <= {*accepted}:
         return file
     if not accepted or text == file.before:
         return replace(file, state="refused")

@@ -18,7 +18,7 @@ from app.memory.documents import text_of
 from app.paths import make_private_folder
 from app.storage.document_folder import DocumentFolder
 from app.storage.document_scan import FolderScan
-from app.storage.documents import DocumentStore
+from app.storage.documents import DocumentInfo, DocumentStore, Listing
 
 
 class Stage:
@@ -33,7 +33,7 @@ class Stage:
         """What is different now, by name. Links, pipes and other files count as nothing, and so
         does a change to or from what is no text.
         """
-        now = held_in(self.folder)
+        now = _held_in(self.folder)
         found: list[DreamFile] = []
         for name in sorted({*self.base, *now}):
             if self.base.get(name) != now.get(name):
@@ -47,8 +47,10 @@ class Stage:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def make_stage(store: DocumentStore, folder: Path) -> Stage:
-    """Copy all documents to `folder`, which an earlier dream may have left. Blocking.
+def make_stage(memory: Path, folder: Path) -> Stage:
+    """Copy all documents of `memory` to `folder`, which an earlier dream may have left. Blocking.
+
+    Links are left out: a dream that drops one of two names would delete what both lead to.
 
     Raises `StorageError` where the memory cannot be read or the copy not be written.
     """
@@ -59,7 +61,7 @@ def make_stage(store: DocumentStore, folder: Path) -> Stage:
             todo="Remove the link.",
         )
     shutil.rmtree(folder, ignore_errors=True)
-    base = contents(store)
+    base = _held_in(memory)
     try:
         make_private_folder(folder)
         for name, data in base.items():
@@ -72,13 +74,27 @@ def make_stage(store: DocumentStore, folder: Path) -> Stage:
 
 
 def contents(store: DocumentStore) -> dict[str, bytes]:
-    """What all documents hold, by name. Blocking; raises `StorageError`."""
+    """What all documents hold, by name, but those that cannot be read. Blocking.
+
+    Raises `StorageError` where there are too many to look at.
+    """
     found: dict[str, bytes] = {}
-    for document in store.listing(anew=True).documents:
-        data = store.read(document.name)
-        if data is not None:
-            found[document.name] = data
+    for document in _all(store.listing(anew=True)):
+        with contextlib.suppress(StorageError):
+            data = store.read(document.name)
+            if data is not None:
+                found[document.name] = data
     return found
+
+
+def _all(listing: Listing) -> Sequence[DocumentInfo]:
+    if listing.is_cut:
+        raise StorageError(
+            f"There are more than {len(listing.documents):,} documents; a dream needs them all.",
+            kept="Nothing was changed.",
+            todo="Move some of them out of the memory folder.",
+        )
+    return listing.documents
 
 
 def _write(file: Path, data: bytes) -> None:
@@ -88,16 +104,17 @@ def _write(file: Path, data: bytes) -> None:
         opened.write(data)
 
 
-def held_in(folder: Path) -> Mapping[str, bytes]:
+def _held_in(folder: Path) -> Mapping[str, bytes]:
     """The documents in a folder by name; what is no plain file is left out."""
     files = DocumentFolder(folder)
     found: dict[str, bytes] = {}
-    for document in FolderScan(folder, lambda: 0).listing(anew=True).documents:
+    for document in _all(FolderScan(folder, lambda: 0).listing(anew=True)):
         if (folder / document.name).is_symlink():
             continue
-        data = files.read(document.name)
-        if data is not None:
-            found[document.name] = data
+        with contextlib.suppress(StorageError):
+            data = files.read(document.name)
+            if data is not None:
+                found[document.name] = data
     return found
 
 

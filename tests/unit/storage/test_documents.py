@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
-from collections.abc import Iterator
+import itertools
+from collections.abc import Callable, Generator, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import pytest
@@ -228,18 +231,114 @@ def held(store: DocumentStore) -> list[bytes | None]:
 def test_several_changes_come_to_pass_together(store: DocumentStore) -> None:
     done = store.replace_all(three(store), YOU)
     assert held(store) == [b"new", None, b"made"]
-    assert all(done.values())
+    assert sorted(done) == ["a.md", "b.md", "sub/c.md"]
     assert [change.author.what for change in store.changes()[2:]] == [
-        "written", "deleted", "written"
+        "written", "written", "deleted"
     ]  # fmt: skip
 
 
-def test_what_is_not_as_expected_is_left_and_named(store: DocumentStore) -> None:
+def test_where_one_is_not_as_expected_nothing_is_changed(store: DocumentStore) -> None:
     wanted = three(store)
     store.replace("a.md", b"by hand", YOU, expected=sha(b"old"))
-    done = store.replace_all(wanted, YOU)
-    assert done["a.md"] is None and done["b.md"] and done["sub/c.md"]
-    assert held(store) == [b"by hand", None, b"made"]
+    with pytest.raises(Moved):
+        store.replace_all(wanted, YOU)
+    assert held(store) == [b"by hand", b"old", None]
+
+
+def committing(
+    monkeypatch: pytest.MonkeyPatch, before: Callable[[int], object]
+) -> Callable[[], AbstractContextManager[None]]:
+    """Do something before the n-th document takes its place."""
+    commit, count = document_folder._Write.commit, itertools.count()
+
+    def committed(self: document_folder._Write) -> object:
+        before(next(count))
+        return commit(self)
+
+    @contextmanager
+    def patched() -> Generator[None, None, None]:
+        with monkeypatch.context() as patch:
+            patch.setattr(document_folder._Write, "commit", committed)
+            yield
+
+    return patched
+
+
+def test_nothing_is_deleted_where_another_was_changed_in_that_moment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = local(tmp_path)
+    wanted = three(store)
+
+    def by_hand(number: int) -> None:
+        if number == 1:
+            (store.folder / "sub").mkdir(exist_ok=True)
+            (store.folder / "sub" / "c.md").write_bytes(b"by hand")
+
+    with committing(monkeypatch, by_hand)():
+        done = store.replace_all(wanted, YOU)
+    assert list(done) == ["a.md"]
+    assert held(store) == [b"new", b"old", b"by hand"]
+
+
+def dying_after_one(number: int) -> None:
+    if number:
+        raise KeyboardInterrupt
+
+
+def half_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LocalDocuments:
+    """A store whose process was killed after the first of three changes."""
+    store = local(tmp_path)
+    wanted = three(store)
+    with committing(monkeypatch, dying_after_one)(), pytest.raises(KeyboardInterrupt):
+        store.replace_all(wanted, YOU)
+    return local(tmp_path)
+
+
+def test_nothing_is_deleted_afterwards_where_the_others_place_was_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = half_done(tmp_path, monkeypatch)
+    (other.folder / "sub" / "c.md").write_bytes(b"by hand")
+    other.notice()
+    assert held(other) == [b"new", b"old", b"by hand"]
+
+
+def test_what_was_changed_by_hand_after_a_kill_does_not_stop_the_rest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = half_done(tmp_path, monkeypatch)
+    (other.folder / "a.md").write_bytes(b"by hand")
+    other.notice()
+    assert held(other)[0] == b"by hand" and held(other)[2] == b"made"
+
+
+def test_a_short_refusal_of_the_system_is_waited_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = half_done(tmp_path, monkeypatch)
+
+    def refused(*_: object, **__: object) -> None:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("app.storage.document_folder.open_resolved", refused)
+        with pytest.raises(StorageError):
+            other.notice()
+    other.notice()
+    assert held(other) == [b"new", None, b"made"]
+
+
+def test_a_folder_that_cannot_be_written_is_found_before_anything_is_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = local(tmp_path)
+    wanted = three(store)
+    monkeypatch.setattr("app.storage.document_folder.os.access", lambda *_, **__: False)
+    with pytest.raises(StorageError, match="Permission denied"):
+        store.replace_all(wanted, YOU)
+    assert held(store) == [b"old", b"old", None]
+    assert not (tmp_path / "history" / "pending").exists()
 
 
 @pytest.mark.parametrize("steps", [0, 1, 2, 3])
