@@ -1,0 +1,204 @@
+"""Secrets found in a text that is about to leave, each with its place, and struck out.
+
+Pure and in memory. What is struck out reads `[redacted: KIND]`; such a mark is never touched
+again, so that redacting twice changes nothing.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import bisect
+import hashlib
+import itertools
+import re
+from collections.abc import Callable, Collection
+from operator import itemgetter
+from typing import Final, cast
+
+import msgspec
+
+from app.background.feedback.secret_rules import SENSITIVE_KEY, Rule, rules
+
+_MARK: Final = re.compile(r"\[redacted: [a-z0-9 -]{1,40}\]")
+_EDGES: Final = " \t\r\n\"'=:"
+_ROUNDS: Final = 20
+"""Times that a text is looked at again, because striking out may show another secret."""
+_BASE64: Final = re.compile(r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{16,}+={0,2}")
+_BASE64_KIND: Final = "base64 of a secret"
+_PRINTABLE: Final = 0.9
+"""Part of a decoded text's characters that must be printable for it to be a text."""
+_MAIL: Final = "e-mail address"
+_NOT_IN_BASE64: Final = frozenset({"home path"})
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """One secret in one place, however often it stands there."""
+
+    key: str
+    """What `restored` names it by; the same at every look while place and secret stay."""
+    kind: str
+    place: str
+    """Which text it stands in, for people: `body`, `message 3`."""
+    start: int
+    stop: int
+    """Characters of the text as it was when this was found: what came before may be struck out."""
+    secret: str
+    """The text that is struck out; for the review screen alone, never for a log."""
+    is_restored: bool = False
+
+
+class _Span(msgspec.Struct):
+    start: int
+    stop: int
+    kind: str
+
+
+def redacted(
+    text: str, restored: Collection[str] = (), place: str = ""
+) -> tuple[str, tuple[Finding, ...]]:
+    """The text without its secrets, and what was found, each secret once.
+
+    Findings whose key is in `restored` stay in the text and are reported as restored.
+    """
+    findings: dict[str, Finding] = {}
+    for _ in range(_ROUNDS):
+        spans = _merged(text, _spans(text))
+        found = [_finding(text, span, restored, place) for span in spans]
+        for finding in found:
+            findings.setdefault(finding.key, finding)
+        if all(finding.is_restored for finding in found):
+            break
+        text = _struck(text, found)
+    return text, tuple(findings.values())
+
+
+def redacted_value(
+    value: object, restored: Collection[str] = (), place: str = ""
+) -> tuple[object, tuple[Finding, ...]]:
+    """A JSON value with every string in it redacted, names of members too.
+
+    A string whose member's name says that it is secret is struck out whatever it looks like.
+    """
+    findings: list[Finding] = []
+
+    def text(string: str, name: str = "") -> str:
+        if name and SENSITIVE_KEY.search(name) and not _MARK.fullmatch(string) and string:
+            finding = _finding(string, _Span(0, len(string), "password"), restored, place)
+            findings.append(finding)
+            if not finding.is_restored:
+                return _struck(string, [finding])
+        clean, found = redacted(string, restored, place)
+        findings.extend(found)
+        return clean
+
+    return _mapped(value, text, ""), tuple(findings)
+
+
+def _mapped(value: object, text: Callable[[str, str], str], name: str) -> object:
+    if isinstance(value, str):
+        return text(value, name)
+    if isinstance(value, list):
+        return [_mapped(each, text, name) for each in cast("list[object]", value)]
+    if isinstance(value, dict):
+        mapped: dict[str, object] = {}
+        for key, each in cast("dict[str, object]", value).items():
+            mapped[_free(text(key, ""), mapped)] = _mapped(each, text, key)
+        return mapped
+    return value
+
+
+def _free(name: str, taken: Collection[str]) -> str:
+    """The name, with a number where another member's is struck out to the same."""
+    if name not in taken:
+        return name
+    return next(new for n in itertools.count(2) if (new := f"{name} {n}") not in taken)
+
+
+def _finding(text: str, span: _Span, restored: Collection[str], place: str) -> Finding:
+    secret = text[span.start : span.stop]
+    key = hashlib.sha256(f"{place}\0{secret}".encode("utf-8", "replace")).hexdigest()[:16]
+    return Finding(key, span.kind, place, span.start, span.stop, secret, key in restored)
+
+
+def _struck(text: str, findings: list[Finding]) -> str:
+    parts: list[str] = []
+    done = 0
+    for finding in findings:
+        if not finding.is_restored:
+            parts += [text[done : finding.start], f"[redacted: {finding.kind}]"]
+            done = finding.stop
+    return "".join([*parts, text[done:]])
+
+
+def _spans(text: str) -> list[_Span]:
+    spans = _matches(text, rules())
+    for match in _BASE64.finditer(text):
+        decoded = _decoded(match[0])
+        if decoded and any(s.kind not in _NOT_IN_BASE64 for s in _matches(decoded, rules())):
+            spans.append(_Span(match.start(), match.end(), _BASE64_KIND))
+    return spans
+
+
+def _matches(text: str, patterns: tuple[Rule, ...]) -> list[_Span]:
+    spans: list[_Span] = []
+    marks = [mark.span() for mark in _MARK.finditer(text)]
+    for kind, pattern in patterns:
+        group = "secret" if "secret" in pattern.groupindex else 0
+        for match in pattern.finditer(text):
+            if marks and _is_in_mark(marks, match.start()):
+                continue  # the word `password` of a mark names nothing
+            start, stop = match.span(group)
+            while start < stop and text[start] in _EDGES:
+                start += 1
+            while start < stop and text[stop - 1] in _EDGES:
+                stop -= 1
+            if start < stop:
+                spans.append(_Span(start, stop, kind))
+    return spans
+
+
+def _is_in_mark(marks: list[tuple[int, int]], position: int) -> bool:
+    before = bisect.bisect_right(marks, position, key=itemgetter(0)) - 1
+    return before >= 0 and position < marks[before][1]
+
+
+def _merged(text: str, spans: list[_Span]) -> list[_Span]:
+    """The spans without overlaps, in order; those that touch a mark lose that part."""
+    marks = [match.span() for match in _MARK.finditer(text)]
+    whole: list[_Span] = []
+    for span in sorted(spans, key=lambda s: (s.start, -s.stop)):
+        if whole and span.start < whole[-1].stop:
+            # A password in an address looks like an e-mail address with the host behind it.
+            if span.kind != _MAIL:
+                whole[-1].stop = max(whole[-1].stop, span.stop)
+        else:
+            whole.append(_Span(span.start, span.stop, span.kind))
+    return _outside(text, whole, marks) if marks else whole
+
+
+def _outside(text: str, spans: list[_Span], marks: list[tuple[int, int]]) -> list[_Span]:
+    kept: list[_Span] = []
+    first = 0
+    for span in spans:
+        while first < len(marks) and marks[first][1] <= span.start:
+            first += 1
+        start, here = span.start, first
+        while here < len(marks) and marks[here][0] < span.stop:
+            kept.append(_Span(start, max(marks[here][0], start), span.kind))
+            start = marks[here][1]
+            here += 1
+        kept.append(_Span(start, max(span.stop, start), span.kind))
+    return [span for span in kept if text[span.start : span.stop].strip()]
+
+
+def _decoded(token: str) -> str:
+    """The text that base64 stands for, empty when it stands for none."""
+    standard = token.replace("-", "+").replace("_", "/").rstrip("=")
+    standard = standard[: len(standard) - (len(standard) % 4 == 1)]
+    try:
+        decoded = base64.b64decode(standard + "=" * (-len(standard) % 4)).decode()
+    except (binascii.Error, UnicodeDecodeError):
+        return ""
+    readable = sum(map(str.isprintable, decoded)) + decoded.count("\n")
+    return decoded if readable >= _PRINTABLE * len(decoded) else ""

@@ -1,0 +1,130 @@
+"""Where a report can go, and how an attempt ended; only `send` ever opens a connection.
+
+There is no default: a sink is made of the user's own settings (spec/feedback.md, Sinks).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol, TypeAlias
+
+import msgspec
+
+from app.background.feedback.payload import BUDGET, Payload
+from app.errors import StorageError
+from app.paths import create_private, make_private_folder
+
+Progress: TypeAlias = Callable[[int, int], None]
+"""Told the bytes that were handed over, and all there are."""
+
+
+class Sent(msgspec.Struct, frozen=True):
+    """The service said yes."""
+
+    remote_id: str
+    note: str = ""
+    """What went wrong afterwards, as a sentence."""
+
+
+class Failed(msgspec.Struct, frozen=True):
+    """There was no yes; the draft stays."""
+
+    reason: str
+    """What happened and what to do, as sentences."""
+    retry_after: float | None = None
+    """Seconds before which the service wants no other attempt."""
+    is_unclear: bool = False
+    """Whether the report may have arrived all the same."""
+    status: int | None = None
+    """The HTTP status, when there was one; 413: offer to send without the transcript."""
+
+
+Outcome: TypeAlias = Sent | Failed
+
+
+class Sink(Protocol):
+    """One place for reports."""
+
+    @property
+    def name(self) -> str:
+        """`http`, `github` or `file`."""
+        ...
+
+    @property
+    def target(self) -> str:
+        """The address, repository or file, without secrets."""
+        ...
+
+    @property
+    def is_idempotent(self) -> bool:
+        """Whether it takes the same draft only once, however often it is sent."""
+        ...
+
+    @property
+    def budget(self) -> int:
+        """Bytes that a report may have; for `payload.build`."""
+        ...
+
+    def encoded(self, payload: Payload) -> bytes:
+        """Exactly the bytes that `send` sends: what the review screen shows."""
+        ...
+
+    async def send(self, payload: Payload, progress: Progress) -> Outcome:
+        """One attempt, one request. Cancelling it closes the connection."""
+        ...
+
+
+class FileSink:
+    """An export: a new file, 0600. The same report in the same file counts as written."""
+
+    name: str = "file"
+    is_idempotent: bool = True
+    budget: int = BUDGET
+
+    def __init__(self, path: Path) -> None:
+        """`path` is the file, or a folder in which it is named after the draft."""
+        self._path = path
+
+    @property
+    def target(self) -> str:
+        return str(self._path)
+
+    def encoded(self, payload: Payload) -> bytes:
+        return payload.data
+
+    async def send(self, payload: Payload, progress: Progress) -> Outcome:
+        data = self.encoded(payload)
+        try:
+            written = export(self._path, payload.draft.id, data)
+        except StorageError as error:
+            return Failed(str(error))
+        progress(len(data), len(data))
+        return Sent(str(written))
+
+
+def export(path: Path, draft_id: str, data: bytes) -> Path:
+    """Write a report to a new 0600 file; returns which. The draft stays as it is.
+
+    In a folder the file is named after the draft. Raises `StorageError`, also when there is
+    another file already; one with exactly these bytes is what was asked for.
+    """
+    file = path / f"{draft_id}.json" if path.is_dir() else path
+    make_private_folder(file.parent)
+    try:
+        create_private(file, data)
+    except FileExistsError:
+        if not _holds(file, data):
+            raise StorageError(
+                f"{file} exists already.",
+                kept="It was not changed.",
+                todo="Choose another name.",
+            ) from None
+    return file
+
+
+def _holds(file: Path, data: bytes) -> bool:
+    try:
+        return not file.is_symlink() and file.is_file() and file.read_bytes() == data
+    except OSError:
+        return False

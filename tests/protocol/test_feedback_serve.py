@@ -1,0 +1,168 @@
+"""The receiver of reports, asked over real connections."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import socket
+import stat
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.background.feedback.serve import MOST_BODY, Receiver
+from app.errors import ReverieError, UsageError
+from tests.protocol.feedback_wire import TOKEN, receiver
+
+REPORT = json.dumps({"id": "fb-1", "title": "T", "body": "B"}).encode()
+HEADERS = {"Authorization": f"Bearer {TOKEN}", "Idempotency-Key": "fb-1"}
+
+
+def post(
+    service: Receiver, body: bytes = REPORT, headers: dict[str, str] = HEADERS
+) -> tuple[int, dict[str, Any]]:
+    connection = http.client.HTTPConnection("127.0.0.1", service.server_port, timeout=20)
+    try:
+        connection.request("POST", "/", body, headers)
+        response = connection.getresponse()
+        return response.status, json.loads(response.read())
+    finally:
+        connection.close()
+
+
+def test_a_report_becomes_a_private_file_named_by_its_key(tmp_path: Path) -> None:
+    with receiver(tmp_path / "in") as service:
+        status, answer = post(service)
+    file = tmp_path / "in" / "fb-1.json"
+    assert (status, answer["id"][:3]) == (201, "FB-")
+    assert file.read_bytes() == REPORT
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
+
+
+def test_a_repeated_key_gets_the_same_id_and_stores_nothing_new(tmp_path: Path) -> None:
+    other = REPORT.replace(b'"B"', b'"other"')
+    with receiver(tmp_path) as service:
+        _, first = post(service)
+        again = post(service, other)
+    with receiver(tmp_path) as service:
+        assert post(service, other) == again == (200, {"id": first["id"], "duplicate": True})
+    assert [f.name for f in tmp_path.iterdir()] == ["fb-1.json"]
+    assert (tmp_path / "fb-1.json").read_bytes() == REPORT
+
+
+def test_many_senders_of_one_key_make_one_report(tmp_path: Path) -> None:
+    with receiver(tmp_path) as service, ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(lambda _: post(service), range(24)))
+    assert sorted(status for status, _ in answers) == [200] * 23 + [201]
+    assert len({answer["id"] for _, answer in answers}) == 1
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.mark.parametrize(
+    "given", ["", "Bearer", "Bearer wrong", f"bearer {TOKEN}", f"Bearer {TOKEN}x", "Bearer \xe9"]
+)
+def test_without_the_token_nothing_is_stored(tmp_path: Path, given: str) -> None:
+    with receiver(tmp_path / "in") as service:
+        status, answer = post(service, headers={**HEADERS, "Authorization": given})
+    assert (status, "token" in answer["error"]) == (401, True)
+    assert list((tmp_path / "in").iterdir()) == []
+
+
+@pytest.mark.parametrize("key", ["", "../fb-1", ".lock", "a/b", "a b", "x" * 129, "fb\xe9"])
+def test_a_key_that_is_no_file_name_is_refused(tmp_path: Path, key: str) -> None:
+    with receiver(tmp_path / "in") as service:
+        assert post(service, headers={**HEADERS, "Idempotency-Key": key})[0] == 400
+    assert list((tmp_path / "in").iterdir()) == []
+    assert [f.name for f in tmp_path.iterdir()] == ["in"]
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"{", b"[]", b"null", b"{}", b'{"title":1,"body":"x"}', b"\xff", b"[" * 99_999]
+)
+def test_garbage_is_refused(tmp_path: Path, body: bytes) -> None:
+    with receiver(tmp_path) as service:
+        assert post(service, body)[0] == 400
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_too_large_is_answered_with_413_and_the_limit_is_taken(tmp_path: Path) -> None:
+    frame = b'{"title":"T","body":"%s"}'
+    full = frame % (b"x" * (MOST_BODY - len(frame) + 2))
+    with receiver(tmp_path) as service:
+        assert post(service, full)[0] == 201
+        assert post(service, full + b" ", {**HEADERS, "Idempotency-Key": "fb-2"})[0] == 413
+    assert [f.name for f in tmp_path.iterdir()] == ["fb-1.json"]
+
+
+@pytest.mark.parametrize(
+    "length", ["Content-Length: x", "Content-Length: -1", "Transfer-Encoding: chunked", "A: b"]
+)
+def test_a_body_of_unknown_length_is_refused(tmp_path: Path, length: str) -> None:
+    with receiver(tmp_path) as service:
+        lines = [f"{name}: {value}" for name, value in HEADERS.items()]
+        request = "\r\n".join(["POST / HTTP/1.1", "Host: a", *lines, length, "", ""])
+        with socket.create_connection(("127.0.0.1", service.server_port), 10) as connection:
+            connection.sendall(request.encode())
+            assert connection.recv(99).startswith(b"HTTP/1.1 411")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_half_a_report_is_not_stored_and_the_next_one_is(tmp_path: Path) -> None:
+    with receiver(tmp_path) as service:
+        lines = [f"{name}: {value}" for name, value in HEADERS.items()]
+        head = "\r\n".join(["POST / HTTP/1.1", "Host: a", *lines, "Content-Length: 999", "", ""])
+        with socket.create_connection(("127.0.0.1", service.server_port), 10) as connection:
+            connection.sendall(head.encode() + REPORT)
+        assert post(service, headers={**HEADERS, "Idempotency-Key": "fb-2"})[0] == 201
+    assert [f.name for f in tmp_path.iterdir()] == ["fb-2.json"]
+
+
+def test_a_report_that_cannot_be_stored_gets_no_receipt(tmp_path: Path) -> None:
+    folder = tmp_path / "in"
+    with receiver(folder) as service:
+        folder.rmdir()
+        folder.write_text("in the way")
+        status, answer = post(service)
+    assert (status, "id" in answer) == (507, False)
+
+
+def test_a_server_without_a_token_or_on_a_taken_port_does_not_start(tmp_path: Path) -> None:
+    for token in ("", "new\nline", "\xe9"):
+        with pytest.raises(UsageError, match="token"):
+            Receiver(tmp_path, token)
+    with receiver(tmp_path) as service, pytest.raises(ReverieError, match="listened on"):
+        Receiver(tmp_path, TOKEN, port=service.server_port)
+
+
+def test_it_runs_until_it_is_ended_and_prints_nothing(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    program = (
+        "import sys; from pathlib import Path;"
+        "from app.background.feedback.serve import run_server;"
+        "run_server(Path(sys.argv[1]), '127.0.0.1', int(sys.argv[2]), sys.argv[3])"
+    )
+    words = [sys.executable, "-c", program, str(tmp_path / "in"), str(port), TOKEN]
+    child = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    try:
+        until = time.monotonic() + 30
+        while True:
+            try:
+                connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+                connection.request("POST", "/", REPORT, HEADERS)
+                break
+            except ConnectionRefusedError:
+                assert time.monotonic() < until
+                assert child.poll() is None
+        assert connection.getresponse().status == 201
+        connection.close()
+    finally:
+        child.kill()
+        said, _ = child.communicate()
+    assert said == b""
