@@ -18,7 +18,7 @@ from app.agent.remembering import documents_of
 from app.background.dream import lock
 from app.background.dream.dreamer import Dreamer, Skipped
 from app.background.dream.place import Place, Update, add_update, place_of, take_updates
-from app.background.dream.publish import publish, revert, settled, with_hunks
+from app.background.dream.publish import publish, revert, settled, shown, with_hunks
 from app.background.dream.record import Dream, DreamLog
 from app.background.dream.schedule import Schedule, sessions_of
 from app.background.frame import Frame
@@ -184,7 +184,7 @@ class DreamDesk:
         """All dreams, newest first."""
 
         def read() -> list[Dream]:
-            return [settled(each, self._documents) for each in self._log.all()]
+            return [shown(each, self._documents) for each in self._log.all()]
 
         return await asyncio.to_thread(read)
 

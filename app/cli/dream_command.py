@@ -14,7 +14,7 @@ from app.assembly import choose_provider, make_caller, session_policy
 from app.background.dream import lock
 from app.background.dream.dreamer import Dreamer, Skipped
 from app.background.dream.place import place_of
-from app.background.dream.publish import hunks_of, settled
+from app.background.dream.publish import hunks_of, settled, shown
 from app.background.dream.record import Dream, DreamLog
 from app.background.dream.schedule import Schedule
 from app.background.ledger import Ledger
@@ -95,15 +95,15 @@ def _status(
     )
     gates = schedule.gates("", lock.lock_words(place.memory, here.clock))
     dreams = DreamLog(place.dreams).all()
-    last = _summary(settled(dreams[0], documents_of(here, settings))) if dreams else None
+    last = shown(dreams[0], documents_of(here, settings)) if dreams else None
     if arguments.json:
-        shown = [{"name": g.name, "holds": g.holds, "detail": g.detail} for g in gates]
-        print_json({"gates": shown, "last": last})
+        told_of = [{"name": g.name, "holds": g.holds, "detail": g.detail} for g in gates]
+        print_json({"gates": told_of, "last": _summary(last) if last else None})
         return 0
     width = max(len(gate.name) for gate in gates)
     print_lines(
         *(f"{'open  ' if g.holds else 'closed'}  {g.name:<{width}}  {g.detail}" for g in gates),
-        f"Last dream: {dreams[0].id}, {dreams[0].status}." if dreams else "No dream yet.",
+        f"Last dream: {last.id}, {last.status}." if last else "No dream yet.",
     )
     return 0
 
@@ -217,7 +217,7 @@ def _list(
     here: Installation, settings: Settings, _options: Options, arguments: argparse.Namespace
 ) -> int:
     documents = documents_of(here, settings)
-    dreams = [settled(each, documents) for each in DreamLog(place_of(here, settings).dreams).all()]
+    dreams = [shown(each, documents) for each in DreamLog(place_of(here, settings).dreams).all()]
     if arguments.json:
         print_json({"dreams": [_summary(each) for each in dreams]})
     elif not dreams:
@@ -235,7 +235,7 @@ def _line(dream: Dream) -> str:
 def _show(
     here: Installation, settings: Settings, _options: Options, arguments: argparse.Namespace
 ) -> int:
-    dream = settled(
+    dream = shown(
         DreamLog(place_of(here, settings).dreams).load(arguments.id), documents_of(here, settings)
     )
     if arguments.json:

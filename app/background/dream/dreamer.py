@@ -150,7 +150,8 @@ class Dreamer:
         if not held.is_mine():
             raise OutOfBounds("Another process has taken the lock over.", kept="Nothing changed.")
         reasons = objections(stage.base, made.files)
-        log.save(replace(made, status="held", reason="It could not be published."))
+        made = replace(made, status="held", reason="It could not be published.")
+        log.save(made)
         with log.deciding():
             if not made.files:
                 made = replace(made, status="completed", reason="Nothing was worth a change.")

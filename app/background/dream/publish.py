@@ -64,8 +64,8 @@ def _fit(staged: Sequence[DreamFile], store: DocumentStore) -> Sequence[DreamFil
     fit = [each for each in staged if _stays(each, store)]
     if len(fit) == len(staged):
         return fit
-    fit = [each for each in fit if _keeps_all(each)]
-    if objections(contents(store), fit):
+    fit, now = [each for each in fit if _keeps_all(each)], contents(store)
+    if {*objections(now, fit)} - {*objections(now, staged)}:
         fit = [each for each in fit if each.name != ENTRY]
     return fit
 
@@ -99,6 +99,14 @@ def settled(dream: Dream, documents: Documents) -> Dream:
     if not made:
         return replace(dream, status="held", reason="It was cut off before anything changed.")
     return _ended(dream, made)
+
+
+def shown(dream: Dream, documents: Documents) -> Dream:
+    """The dream as `settled` has it; as it is written down where that is not to be found out."""
+    try:
+        return settled(dream, documents)
+    except StorageError:
+        return dream
 
 
 def _author(dream: Dream) -> Author:

@@ -86,7 +86,8 @@ class DreamLog:
         """Write a dream down; old ones go. Raises `StorageError`."""
         write_private(self._file(dream.id), msgspec.json.encode(dream))
         for old in self._files()[KEPT:]:
-            old.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):  # it is written; the old one goes another time
+                old.unlink(missing_ok=True)
 
     def has(self, dream_id: str) -> bool:
         """Whether this dream is written down."""

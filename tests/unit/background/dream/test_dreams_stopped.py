@@ -13,7 +13,7 @@ from app.background.dream.lock import FILE, acquire, last_consolidation
 from app.background.dream.publish import publish
 from app.background.dream.record import Dream
 from app.background_settings import DreamSettings
-from app.errors import ReverieError
+from app.errors import ReverieError, StorageError
 from tests.fakes.background import told
 from tests.fakes.clock import settled
 from tests.unit.background.dream.dreams_kit import (
@@ -156,3 +156,21 @@ async def test_a_second_dream_of_the_same_memory_is_skipped(tmp_path: Path) -> N
         assert any("runs already" in each.text for each in desk.state.notices)
         gate.set()
         await over(desk)
+
+
+async def test_what_cannot_be_published_is_not_dreamt_in_vain(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: Any) -> Any:
+        raise StorageError("The disk is full.")
+
+    async with dreaming(tmp_path) as desk:
+        desk.queue(writes(desk, "clock.md", f"{CLOCK}More.\n"), told("Done."))
+        with monkeypatch.context() as patched:
+            patched.setattr("app.background.dream.dreamer.publish", refuse)
+            await dreams(desk).begin()
+            task = await over(desk)
+        assert task.status == "failed" and "disk is full" in task.detail
+        (dream,) = await dreams(desk).dreams()
+        assert (dream.status, dream.reason) == ("held", "It could not be published.")
+        assert (await dreams(desk).accept(dream.id)).touched == ("clock.md",)

@@ -12,7 +12,7 @@ import pytest
 from msgspec.structs import replace
 
 from app.background.dream.guards import objections
-from app.background.dream.publish import hunks_of, publish, revert, settled, with_hunks
+from app.background.dream.publish import hunks_of, publish, revert, settled, shown, with_hunks
 from app.background.dream.record import KEPT, Dream, DreamFile, DreamLog, DreamStatus
 from app.background.dream.stage import make_stage
 from app.errors import ReverieError, StorageError
@@ -353,6 +353,17 @@ def test_a_dream_that_died_while_it_published_is_told_by_the_history(
     assert (cut.status, cut.touched, cut.files) == ("held", (), dream.files)
     made = publish(dream, documents, log)
     assert settled(replace(dream, status="publishing"), documents).touched == made.touched
+
+
+def test_what_cannot_be_found_out_is_shown_as_it_is_written(
+    documents: Documents, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse() -> None:
+        raise StorageError("The disk is gone.")
+
+    dream = replace(dreamt(documents, tmp_path), status="publishing")
+    monkeypatch.setattr(documents, "settle", refuse)
+    assert shown(dream, documents) == dream
 
 
 def test_the_log_is_private_finds_by_a_beginning_and_forgets(log: DreamLog) -> None:
