@@ -11,6 +11,7 @@ from textual import events
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.content import Content
+from textual.css.query import NoMatches
 from textual.screen import Screen
 from textual.widgets import Static
 from textual.worker import Worker, WorkerError
@@ -282,9 +283,10 @@ class TreeView(Follow, Screen[TreeChoice | None]):
                 self._looks_again = False
                 await self._preview()
                 if not self._looks_again:
-                    rows = self._model.rows
-                    in_sight = (rows[index] for index in self.list.in_sight if index < len(rows))
-                    await self._find_facts([row.node for row in in_sight])
+                    rows, seen = self._model.rows, self.list.in_sight
+                    await self._find_facts([rows[each].node for each in seen if each < len(rows)])
+        except NoMatches:
+            return  # its parts are gone: the screen was closed meanwhile
         finally:
             self._looks = False
 
