@@ -157,8 +157,9 @@ class LocalDocuments:
     def _finish(self) -> None:
         """Write down the changes that a process was killed in, as far as they had come to pass.
 
-        Of several that belong together the rest is made up for once one of them has: all or none.
-        Where that cannot be done it is raised, and tried anew by the next one that writes.
+        Several that belong together are carried out whole, also where none of them has come to
+        pass: which one an editor has written over since cannot be told. Where that cannot be done
+        it is raised, and tried anew by the next one that writes.
         """
         changes, is_begun = self._log.announced()
         states = [(change, *self._state(change.name)) for change in changes]
