@@ -5,8 +5,8 @@ the same moment, for a lock in one of several states. Prints a JSON list with th
 of each round.
 
 `python -m tests.fakes.dreaming churn FOLDER PROCESSES TIMES`: each process asks until it had the
-lock TIMES times and gives it back at once; every fourth dies with it half-way. Prints a JSON object: how often
-it was `held`, and how often by two processes at once (`double`).
+lock TIMES times and gives it back at once; every fourth dies with it half-way. Prints a JSON
+object: how often it was `held`, and how often by two processes at once (`double`).
 
 `python -m tests.fakes.dreaming killed FOLDER`: for each state of the lock and each end (`succeed`,
 `fail`) a process takes it and gives it back, killed before its first, second, third … call that
