@@ -58,3 +58,17 @@ class DreamSettings(msgspec.Struct, frozen=True, kw_only=True):
     """The model that dreams; None = the small one, and where there is none the main one."""
     budget_usd: Dollars = 1.0
     """What one dream may cost."""
+
+
+class FeedbackSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """`[feedback]`: reports that the model drafts and you send (spec/feedback.md)."""
+
+    drafts: Literal["on", "off"] = "on"
+    """Whether the model may queue reports; none of them leaves by itself."""
+    sink: Literal["http", "github", "file"] | None = None
+    """Where reports go to; None = nowhere."""
+    endpoint: Annotated[str, msgspec.Meta(min_length=1)] | None = None
+    """The service's address, for github owner/name, for file a path."""
+    token: Annotated[str, msgspec.Meta(min_length=1)] | None = None
+    budget_bytes: Annotated[int, msgspec.Meta(ge=65_536, le=1 << 26)] = 1 << 20
+    """Of a report with its transcript; the oldest messages are left out beyond it."""

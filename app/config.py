@@ -20,6 +20,7 @@ from app.background_settings import (
     BackgroundSettings,
     Dollars,
     DreamSettings,
+    FeedbackSettings,
     PostTurnSettings,
     SuggestionSettings,
 )
@@ -95,6 +96,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     suggestion: SuggestionSettings = SuggestionSettings()
     post_turn: PostTurnSettings = PostTurnSettings()
     dream: DreamSettings = DreamSettings()
+    feedback: FeedbackSettings = FeedbackSettings()
     resume_interrupted_turn: bool = False
     """Whether a turn that was cut off goes on by itself when its session is opened again."""
     cleanup_period_days: Annotated[int, msgspec.Meta(ge=0)] = 30

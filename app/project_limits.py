@@ -7,6 +7,7 @@ from typing import Final
 
 WIDENS_TRUST: Final = frozenset(
     {"base_url", "prices", "cleanup_period_days", "memory.folder"}
+    | {"feedback.sink", "feedback.endpoint", "feedback.token", "feedback.budget_bytes"}
     | {"dream.model", "dream.budget_usd", "dream.min_hours", "dream.min_sessions"}
     | {
         "background.daily_budget_usd",
@@ -25,5 +26,6 @@ NARROWS: Final[Mapping[str, object]] = {
     "post_turn.engine": "heuristic",
     "dream.enabled": False,
     "dream.review": True,
+    "feedback.drafts": "off",
 }
 """Keys that a project's file may only set to this value, which allows less."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, Final
+
 from app.agent.rules import parse_rules
 from app.assembly import rule_problems
 from app.cli.opening import find_installation
@@ -11,6 +13,8 @@ from app.config import parse_value, set_value, setting_keys, settings_files, val
 from app.git import git_root
 from app.installation import Installation, Options
 from app.trust import is_trusted
+
+SECRETS: Final = frozenset({"feedback.token"})
 
 
 def run_config(words: list[str]) -> int:
@@ -55,7 +59,7 @@ def _get(here: Installation, key: str | None, *, as_json: bool) -> int:
     found: list[JsonObject] = [
         {
             "key": each,
-            "value": value_of(loaded.settings, each),
+            "value": _shown(each, value_of(loaded.settings, each), is_asked_for=key is not None),
             "origin": loaded.origin.get(each, "default"),
         }
         for each in keys
@@ -70,6 +74,11 @@ def _get(here: Installation, key: str | None, *, as_json: bool) -> int:
     return 0
 
 
+def _shown(key: str, value: Any, *, is_asked_for: bool) -> Any:
+    """A secret is told only to whoever asks for it by name."""
+    return value if value is None or is_asked_for or key not in SECRETS else "(set)"
+
+
 def _set(here: Installation, key: str, text: str, *, as_json: bool) -> int:
     value = parse_value(key, text)
     if key in {"permissions.allow", "permissions.ask", "permissions.deny"}:
@@ -79,7 +88,8 @@ def _set(here: Installation, key: str, text: str, *, as_json: bool) -> int:
     if as_json:
         print_json({"key": key, "value": value, "file": str(file)})
     else:
-        print_lines(f"{key} = {json_text(value)} in {file}")
+        shown = _shown(key, value, is_asked_for=False)
+        print_lines(f"{key} = {json_text(shown)} in {file}")
     return 0
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
 from app.errors import ReverieError, SessionNotFound
 from app.installation import Installation
 from app.sessions.branches import PromptTree, prompt_tree
-from app.sessions.catalogue import is_session_id, named_transcript, newest_transcript
+from app.sessions.catalogue import named_transcript, newest_transcript, session_id_of
 from app.sessions.codec import Parsed
 from app.sessions.foreign.read import read_any
 from app.sessions.glance import METADATA_TYPES
@@ -33,10 +32,7 @@ class Transcript:
     @property
     def session_id(self) -> str:
         """The file's own name where that is an id, else the commonest id in its records."""
-        if is_session_id(self.file.stem):
-            return self.file.stem
-        named = Counter(r.session_id for r in self.parsed.records if r.session_id)
-        return named.most_common(1)[0][0] if named else self.file.stem
+        return session_id_of(self.file, self.parsed.records)
 
     @property
     def title(self) -> str:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 
 from app.errors import SessionNotFound
 from app.paths import Places
+from app.sessions.records import Record
 
 _ID = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}")
 
@@ -48,6 +51,14 @@ def existing_path(folder: Path, text: str) -> Path | None:
         return file if file.exists() else None
     except (OSError, RuntimeError, ValueError):  # a name too long, a closed folder, unknown ~user
         return None
+
+
+def session_id_of(file: Path, records: Iterable[Record]) -> str:
+    """The file's own name where that is an id, else the commonest id in its records."""
+    if is_session_id(file.stem):
+        return file.stem
+    named = Counter(record.session_id for record in records if record.session_id)
+    return named.most_common(1)[0][0] if named else file.stem
 
 
 def is_own_transcript(projects: Path, file: Path) -> bool:

@@ -80,11 +80,12 @@ class FileSink:
 
     name: str = "file"
     is_idempotent: bool = True
-    budget: int = BUDGET
 
-    def __init__(self, path: Path) -> None:
-        """`path` is the file, or a folder in which it is named after the draft."""
+    def __init__(self, path: Path, *, is_folder: bool = False, budget: int = BUDGET) -> None:
+        """`path` is the file, or a folder, which is made, where it is named after the draft."""
         self._path = path
+        self._is_folder = is_folder
+        self.budget = budget
 
     @property
     def target(self) -> str:
@@ -96,6 +97,8 @@ class FileSink:
     async def send(self, payload: Payload, progress: Progress) -> Outcome:
         data = self.encoded(payload)
         try:
+            if self._is_folder:
+                make_private_folder(self._path)
             written = export(self._path, payload.draft.id, data)
         except StorageError as error:
             return Failed(str(error))

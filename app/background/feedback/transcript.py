@@ -5,15 +5,19 @@ Thinking, pictures, sub-agents and what the program keeps beside a message are n
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Final, cast
 
 import msgspec
 
-from app.sessions.graph import GraphView, MessageGraph
+from app.sessions.catalogue import session_id_of
+from app.sessions.foreign.read import read_any
+from app.sessions.graph import GraphView, MessageGraph, open_view
 from app.sessions.history import timeline
 from app.sessions.prompts import blocks_of, content_of
 from app.sessions.records import JsonObject, Record
 from app.sessions.view import is_too_deep
+from app.storage.local import FileLog
 
 FOREIGN: Final = frozenset({"codex", "pi"})
 """Products whose sessions are imported as another product's (app/sessions/foreign): their converter
@@ -45,6 +49,13 @@ class Transcript(msgspec.Struct, frozen=True):
 
     session_id: str
     messages: tuple[Message, ...]
+
+
+def load_transcript(file: Path) -> Transcript:
+    """The transcript in a file of any origin. Blocking; raises `StorageError`."""
+    parsed = read_any(FileLog(file).read())
+    view = open_view(parsed.records)
+    return read_transcript(session_id_of(file, parsed.records), view)
 
 
 def read_transcript(session_id: str, view: GraphView) -> Transcript:
