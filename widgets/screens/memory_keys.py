@@ -10,7 +10,6 @@ from msgspec import Struct
 from textual import events
 from textual.content import Content
 from textual.message import Message
-from textual.screen import Screen
 from textual.widgets import Static
 
 from app.plain_text import cut
@@ -22,6 +21,7 @@ from widgets.memory.desk import MemoryDesk
 from widgets.memory.editor import Editor
 from widgets.memory.key_line import KeyLine
 from widgets.memory.rows import Row
+from widgets.ring import RingScreen
 
 if TYPE_CHECKING:
     from app.controller import Controller
@@ -51,10 +51,8 @@ class Question(Struct, frozen=True):
     """Gets the value of the choice, empty when it was given up."""
 
 
-class MemoryKeys(Follow, Screen[None]):
+class MemoryKeys(Follow, RingScreen):
     """Keys go to the list, the line or the editor whose turn it is, in the order of typing."""
-
-    AUTO_FOCUS = ""
 
     def __init__(self, controller: Controller, desk: MemoryDesk) -> None:
         super().__init__()
@@ -78,9 +76,6 @@ class MemoryKeys(Follow, Screen[None]):
         self._asks_later = False
         self._keys = 0
         """Keys so far: a question waits until they pause."""
-        self._waits_for_keys = False
-        self._order = asyncio.Lock()
-        """Held while a key acts: the next one waits, whichever widget it has reached."""
         self._turn = asyncio.Lock()
         """One at a time reads and writes documents; who wants both locks takes `_order` first."""
         self._has_preview = True
@@ -103,51 +98,22 @@ class MemoryKeys(Follow, Screen[None]):
 
     # Keys, each in its turn
 
-    async def deliver(self, event: events.Key | events.Paste) -> None:
-        """Hand what was typed to the one whose turn it is, whoever has the focus yet."""
+    async def act_on(self, event: events.Key | events.Paste) -> None:
         self._keys += 1
-        async with self._order:
-            if not self.is_current:
-                self._pass_on(event)
-                return
-            if self._question is not None and event.time < self._asked_at:
-                self._go_back()  # typed before the question was there: it belongs to the text
-                self.ask_when_quiet()
-            target = self._target
-            if isinstance(event, events.Paste):
-                await target.pasted(event.text)
-            elif self._question is None or not await self._answered_by(event):
-                await target.typed(event)
-            self._settle_focus()
-
-    def _pass_on(self, event: events.Key | events.Paste) -> None:
-        """Another screen was opened, or this one closed, by the key before."""
-        screen = self.app.screen
-        target = screen.focused or screen
+        if self._question is not None and event.time < self._asked_at:
+            self._go_back()  # typed before the question was there: it belongs to the text
+            self.ask_when_quiet()
+        target = self.target
         if isinstance(event, events.Paste):
-            target.post_message(events.Paste(event.text))
-        else:
-            target.post_message(events.Key(event.key, event.character))
+            await target.pasted(event.text)
+        elif self._question is None or not await self._answered_by(event):
+            await target.typed(event)
 
     @property
-    def _target(self) -> KeyLine | Editor:
+    def target(self) -> KeyLine | Editor:
         if self._mode == "edit" and self._shown is not None:
             return self._shown.editor
         return self.line
-
-    def _settle_focus(self) -> None:
-        """Give the focus to the one whose turn it is, once the keys typed before have acted."""
-        holder, target = self.focused, self._target
-        if holder is target or self._waits_for_keys or not (self.is_current and self.is_mounted):
-            return
-        if holder is not None and holder.is_attached and holder.message_queue_size:
-            self._waits_for_keys = holder.call_later(self._look_at_focus)
-        else:
-            self.set_focus(target, scroll_visible=False)
-
-    def _look_at_focus(self) -> None:
-        self._waits_for_keys = False
-        self._settle_focus()
 
     async def press(self, action: str) -> None:
         """Carry out the action of a key; nothing else touches the documents meanwhile."""
@@ -167,7 +133,7 @@ class MemoryKeys(Follow, Screen[None]):
             self.set_class(each == mode, f"-{each}")
         self.set_class(self.line.is_asking, "-asking")
         self.draw()
-        self._settle_focus()
+        self.settle_focus()
 
     # What is asked
 
