@@ -28,8 +28,8 @@ from app.agent.rules import Rule, RuleError, Rules, parse_rule
 from app.agent.titler import Titler
 from app.agent.tool_runner import ToolRunner
 from app.agent.tools.base import Asker, Tool, ToolContext
-from app.agent.tools.memory import MEMORY
-from app.agent.tools.registry import api_form, default_tools, select_tools
+from app.agent.tools.registry import api_form, offered_tools
+from app.agent.tools.send_feedback import SEND_FEEDBACK
 from app.agent.tools.shell_background import ShellTask, ShellTasks
 from app.checkpoints.blobs import note_of, store_of
 from app.checkpoints.look import MOST_FILES
@@ -37,6 +37,7 @@ from app.checkpoints.watch import FolderWatch
 from app.config import Loaded, Settings
 from app.credentials import Credentials
 from app.errors import StorageError
+from app.feedback_queue import Queued, report_queue
 from app.git import git_branch, git_root, tracked_files
 from app.installation import Installation, Options, model_name, small_model_of
 from app.models.client import AnthropicProvider
@@ -108,6 +109,10 @@ class Runtime:
         self.gate.take_rules(policy, mode)
         self.runner.context.hidden = hidden_from_search(self.gate.policy)
         self.runner.context.sightings = self.gate.policy.sightings
+        if settings.feedback.drafts == "off":
+            self.runner.tools.pop(SEND_FEEDBACK, None)
+            caller = self.loop.caller
+            caller.tools = tuple(t for t in caller.tools if t["name"] != SEND_FEEDBACK)
         return mode
 
     async def go_on_if_cut_off(self) -> None:
@@ -143,6 +148,8 @@ class Hooks:
     shows_partials: bool = True
     shows_blocks: bool = False
     """See `AgentLoop`: what has been shown is not asked for again."""
+    feedback_queued: Queued = lambda _draft, _evicted: None
+    """Called on the event loop when the model has queued a report."""
 
 
 async def open_session(
@@ -181,9 +188,10 @@ async def open_session(
         sightings=policy.sightings,
     )
     context.memory = session_memory(here, settings, files.session_id)
-    tools = select_tools(default_tools(), options.tools)
-    if context.memory is None:
-        tools = tuple(tool for tool in tools if tool.name != MEMORY)
+    context.reports = report_queue(here, options, settings, files.session_id, hooks.feedback_queued)
+    tools = offered_tools(
+        options.tools, memory=context.memory is not None, feedback=context.reports is not None
+    )
     briefing = briefing_of(here, context.memory)
     await briefing.refresh()
     tracker = _tracker(here, options, settings, files, conversation, hooks)

@@ -48,6 +48,8 @@ def judge(tool_name: str, arguments: Mapping[str, Any], policy: Policy) -> Verdi
         return _bypassed(tool_name, paths, policy)
     if tool_name in _HARMLESS:
         return Verdict("allow", "it touches nothing outside the session")
+    if tool_name == "SendFeedback":
+        return Verdict("allow", "it only queues a draft, which you review")
     # The narrower rules first: they open what one without a pattern does not.
     allowing = sorted(policy.rules.allow, key=lambda rule: rule.pattern is None)
     allowed_by = _covering(allowing, tool_name, arguments, paths, policy, every=True)

@@ -110,6 +110,14 @@ class BackgroundShells(Protocol):
         ...
 
 
+class ReportQueue(Protocol):
+    """Keeps the model's reports until the person has reviewed them; none leaves by it."""
+
+    async def __call__(self, title: str, body: str, *, category: str, evidence: str) -> str:
+        """Store a report; returns its id. Raises `ToolFailure` when it cannot be stored."""
+        ...
+
+
 def _nothing_hidden(_path: Path) -> bool:
     return False
 
@@ -128,6 +136,8 @@ class ToolContext:
     """None where file checkpoints are off."""
     memory: SessionMemory | None = None
     """None where memory is off."""
+    reports: ReportQueue | None = None
+    """None where the model may not queue reports."""
     ask: Asker | None = None
     """None where nobody can answer (print mode)."""
     added_roots: tuple[Path, ...] = ()

@@ -14,8 +14,9 @@ from app.agent.tools.glob import GlobTool
 from app.agent.tools.grep import GrepTool
 from app.agent.tools.kill_shell import KillShellTool
 from app.agent.tools.ls import LsTool
-from app.agent.tools.memory import MemoryTool
+from app.agent.tools.memory import MEMORY, MemoryTool
 from app.agent.tools.read import ReadTool
+from app.agent.tools.send_feedback import SEND_FEEDBACK, SendFeedbackTool
 from app.agent.tools.todo import TodoWriteTool
 from app.agent.tools.write import WriteTool
 from app.errors import UsageError
@@ -36,6 +37,7 @@ def default_tools() -> tuple[Tool, ...]:
         TodoWriteTool(),
         MemoryTool(),
         AskUserQuestionTool(),
+        SendFeedbackTool(),
     )
 
 
@@ -55,6 +57,17 @@ def select_tools(tools: Iterable[Tool], names: Collection[str] | None) -> tuple[
             todo=f"The tools are {', '.join(sorted(known))}.",
         )
     return tuple(tool for tool in available if tool.name in names)
+
+
+def offered_tools(
+    names: Collection[str] | None, *, memory: bool, feedback: bool
+) -> tuple[Tool, ...]:
+    """The tools that a session's requests carry: those of `--tools`, without what is off.
+
+    Raises `UsageError` as `select_tools` does.
+    """
+    is_on = {MEMORY: memory, SEND_FEEDBACK: feedback}
+    return tuple(t for t in select_tools(default_tools(), names) if is_on.get(t.name, True))
 
 
 def api_form(tool: Tool) -> dict[str, Any]:

@@ -90,7 +90,7 @@ async def test_background_tools(tmp_path: Path) -> None:
 
 def test_registry() -> None:
     tools = default_tools()
-    assert len({tool.name for tool in tools}) == len(tools) == 12
+    assert len({tool.name for tool in tools}) == len(tools) == 13
     assert [tool.name for tool in select_tools(tools, ["Read", "Bash"])] == ["Bash", "Read"]
     assert select_tools(tools, None) == tools
     assert select_tools(tools, []) == ()
@@ -108,5 +108,14 @@ def test_registry() -> None:
 @pytest.mark.parametrize("value", [None, 3, [], [[]], [{}], {}, "x", "\ud83d", [{"question": 3}]])
 def test_titles_never_raise(value: object) -> None:
     for tool in default_tools():
-        for name in ("todos", "questions", "bash_id", "shell_id", "path", "pattern", "command"):
+        for name in (
+            "todos",
+            "questions",
+            "bash_id",
+            "shell_id",
+            "path",
+            "pattern",
+            "command",
+            "title",
+        ):
             tool.title({name: value}).encode("utf-8")
