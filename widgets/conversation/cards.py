@@ -37,6 +37,9 @@ def call_title(name: str, arguments: Mapping[str, Any], folder: str = "") -> str
         words = [str(arguments.get("command", "")), path.removeprefix("/memories/")]
         words += [f"to {new}".replace("/memories/", "", 1)] if isinstance(new, str) else []
         return plain_line("  ".join(words))
+    if name == "SendFeedback":
+        words = " ".join(str(arguments.get("title") or "").split())
+        return plain_line(f'"{words}"') if words else ""
     for key in _TITLE_KEYS:
         value = arguments.get(key)
         if isinstance(value, str) and value:
@@ -82,6 +85,8 @@ def result_note(name: str, details: object, output: str, seconds: float | None) 
             if isinstance(fields.get(key), int):
                 return _plural(fields[key], word)
         return _plural(len(output.splitlines()), "line")
+    if name == "SendFeedback" and fields.get("type") == "feedback":
+        return "draft queued"
     if name == "Bash" and seconds is not None and seconds >= 0.1:
         return f"{seconds:.1f} s"
     return ""

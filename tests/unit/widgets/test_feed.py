@@ -77,6 +77,19 @@ def test_a_turn_as_blocks() -> None:
     assert (card.title, card.state, card.note) == ("a.py", "ok", "1 line")
 
 
+def test_a_queued_report_is_one_quiet_line() -> None:
+    writer = Writer()
+    writer.assistant(use("t1", "SendFeedback", title="It\n froze\x1b", body="x", category="bug"))
+    writer.result("t1", "Queued as fb-1.", {"type": "feedback", "id": "fb-1", "title": "It froze"})
+    writer.assistant(use("t2", "SendFeedback", title=None), number=2)
+    writer.result("t2", "`title` must be text", "Error: `title` must be text", is_error=True)
+    cards = [block for block in shown(writer).blocks if isinstance(block, CardBlock)]
+    assert [(card.title, card.state, card.note, card.fold) for card in cards] == [
+        ('"It froze\u241b"', "ok", "draft queued", "folded"),
+        ("", "error", "", "brief"),
+    ]
+
+
 def test_growing_and_reading_back_give_the_same_blocks() -> None:
     writer = Writer()
     feed = Feed()
