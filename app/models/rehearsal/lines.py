@@ -11,6 +11,7 @@ I can show you around:
 
 - ask me to *look at the files* to see tools, a permission question and a diff;
 - write `!bash` or *run the tests* to see a shell command;
+- say *feedback* to see a report queued as a draft, which nobody sends but you;
 - ask for something *long* to watch a reply stream in;
 - press `esc` while I write, or type the next prompt meanwhile: it waits its turn.
 
@@ -34,6 +35,25 @@ SHELL_DONE: Final = (
     "That was `ls -la`. Its output is in the card above; a real model would now work with it."
 )
 SHELL_FAILED: Final = "The command did not run, and that is fine: nothing was changed."
+FEEDBACK_THOUGHT: Final = (
+    "That is about the app and not about the files. A draft can wait for its reader, so it goes "
+    "into the queue beside the work."
+)
+FEEDBACK_DONE: Final = (
+    "The work goes on where it was: name a file or a command. `f5` shows what waits for you."
+)
+FEEDBACK_FAILED: Final = (
+    "The report was not queued, which changes nothing here: tell me what is next."
+)
+FEEDBACK_BODY: Final = """\
+Expected: the rehearsal answers any prompt.
+Happened: it knows a handful of words and takes every other prompt for a wish to see the files.
+
+Steps:
+1. Start with `--demo`.
+2. Write "tell me a joke".
+3. It lists the working folder."""
+
 NO_TOOLS: Final = (
     "The tools I would show are switched off here, so this is all there is to see: "
     "a reply in **Markdown**, with `code` in it."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -14,6 +15,7 @@ from app.models.rehearsal.markers import (
     SUMMARY_MARKER,
 )
 from app.models.rehearsal.scene import Scene, Step, join_path, listed_files
+from app.plain_text import cut
 
 REHEARSAL_FILE = "reverie-rehearsal.md"
 
@@ -44,6 +46,7 @@ Part: TypeAlias = Think | Say | Call
 
 _GREETINGS = frozenset({"hi", "hello", "hey", "help", "hallo", "moin", "what can you do", "thanks"})
 _FILE_WORDS = ("file", "look", "read", "fix", "edit", "write")
+_FEEDBACK_WORDS = frozenset({"feedback", "report"})
 _ABOUT = {
     RECAP_MARKER: lines.RECAP,
     SUGGESTION_MARKER: lines.SUGGESTION,
@@ -63,6 +66,8 @@ def next_parts(scene: Scene) -> tuple[Part, ...]:
         return (Say(lines.GREETING),)
     if words.startswith("!bash") or "run the tests" in words:
         return _shell(scene)
+    if not _FEEDBACK_WORDS.isdisjoint(re.findall(r"\w+", words)):
+        return _feedback(scene)
     about_files = any(word in words for word in _FILE_WORDS)
     if "long" in words.split() and not about_files:
         return (Think(lines.LONG_THOUGHT), Say(lines.long_reply()))
@@ -85,6 +90,21 @@ def _shell(scene: Scene) -> tuple[Part, ...]:
         return (Say(lines.NO_TOOLS),)
     call = Call("Bash", {"command": "ls -la", "description": "List the working folder"})
     return (Say(lines.SHELL_START), call)
+
+
+def _feedback(scene: Scene) -> tuple[Part, ...]:
+    step = scene.step("SendFeedback")
+    if step is not None:
+        return (Say(lines.FEEDBACK_FAILED if step.failed else lines.FEEDBACK_DONE),)
+    if "SendFeedback" not in scene.tools:
+        return (Say(lines.NO_TOOLS),)
+    report = {
+        "title": "The rehearsal takes any prompt for a wish to see the files",
+        "body": lines.FEEDBACK_BODY,
+        "category": "missing",
+        "evidence": f'The person wrote: "{cut(scene.prompt, 200)}". Model: `rehearsal`.',
+    }
+    return (Think(lines.FEEDBACK_THOUGHT), Call("SendFeedback", report))
 
 
 def _files(scene: Scene) -> tuple[Part, ...]:

@@ -130,6 +130,29 @@ async def test_a_command_is_run(prompt: str) -> None:
     assert (await play.answer("total 0"))[0]["type"] == "text"
 
 
+@pytest.mark.parametrize(
+    "prompt", ["I have feedback", "Please write a report!", "report: the file list is too long"]
+)
+async def test_a_report_is_queued_once(prompt: str) -> None:
+    play = Play(*ALL_TOOLS, "SendFeedback")
+    name, report = call(await play.say(prompt))
+    assert name == "SendFeedback"
+    assert report.keys() == {"title", "body", "category", "evidence"}
+    assert prompt in report["evidence"]
+    (block,) = await play.answer("Queued as fb-1.")
+    assert "`f5`" in block["text"]
+    assert "fb-1" not in block["text"]
+    assert play.end.stop_reason == "end_turn"
+    await play.say("one more report")
+    (block,) = await play.answer("It cannot be queued.", failed=True)
+    assert "not queued" in block["text"]
+
+
+async def test_no_report_is_queued_where_it_cannot_be() -> None:
+    assert [block["type"] for block in await Play(*ALL_TOOLS).say("feedback")] == ["text"]
+    assert call(await Play(*ALL_TOOLS, "SendFeedback").say("reporters look"))[0] == "LS"
+
+
 async def test_without_tools_there_are_only_words() -> None:
     for prompt in ("look", "!bash"):
         play = Play()
