@@ -110,10 +110,14 @@ class Runtime:
         self.runner.context.hidden = hidden_from_search(self.gate.policy)
         self.runner.context.sightings = self.gate.policy.sightings
         if settings.feedback.drafts == "off":
-            self.runner.tools.pop(SEND_FEEDBACK, None)
-            caller = self.loop.caller
-            caller.tools = tuple(t for t in caller.tools if t["name"] != SEND_FEEDBACK)
+            self.withdraw_reports()
         return mode
+
+    def withdraw_reports(self) -> None:
+        """Offer the model no drafts of feedback any more."""
+        self.runner.tools.pop(SEND_FEEDBACK, None)
+        caller = self.loop.caller
+        caller.tools = tuple(t for t in caller.tools if t["name"] != SEND_FEEDBACK)
 
     async def go_on_if_cut_off(self) -> None:
         """Go on with the last turn when an earlier process was cut off in it."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from app.agent.side_call import ask
 from app.background import post_turn_model
@@ -23,6 +23,7 @@ from app.config import Settings, value_of
 from app.desk import shell_task
 from app.dream_desk import DreamDesk
 from app.errors import ReverieError
+from app.feedback_desk import FeedbackDesk
 from app.installation import Installation
 from app.plain_text import cut
 from app.spawner import Work
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from app.agent.tools.shell_background import ShellTask
     from app.assembly import Runtime
 
+_SWITCHED: Final = {"on": "off", "off": "on"}
 LONGEST_PROMPT = 60
 """Characters of a prompt by which a turn is named."""
 
@@ -61,7 +63,8 @@ class BackgroundDesk:
         self._frame = Frame(self._scene, self._registry, notice)
         self._away = AwayWatch(self._frame, spawn)
         self.dreams = DreamDesk(self._frame, notice, spawn)
-        self._frame.others = lambda: (self.dreams.mechanism,)
+        self.feedback = FeedbackDesk(self._frame, notice, spawn)
+        self._frame.others = lambda: (self.dreams.mechanism, self.feedback.mechanism)
         self._spawn = spawn
         self._runtime = runtime
         self._emit = emit
@@ -88,6 +91,7 @@ class BackgroundDesk:
                 self._away.begin_anew()
                 self._emit(f.TurnSummarised(self._summary()))
                 self.dreams.session_opened()
+                self.feedback.look_soon()
                 self.look()
             case f.HeadMoved():
                 self._abort()
@@ -316,7 +320,10 @@ class BackgroundDesk:
     def switch(self, setting: str) -> None:
         """Switch a mechanism on or off, for good."""
         if self._is_free(setting):
-            self._keep_setting(setting, not value_of(self._scene.settings(), setting))
+            value = value_of(self._scene.settings(), setting)
+            self._keep_setting(setting, _SWITCHED.get(value, not value))
+            if self._scene.settings().feedback.drafts == "off":
+                self._runtime().withdraw_reports()
             self.look()
 
     def _is_free(self, setting: str) -> bool:

@@ -33,6 +33,7 @@ COMMANDS = (
     Command("memory", "what is remembered: read, edit, restore"),
     Command("dream", "put memory in order now"),
     Command("dreams", "what dreams have changed: look, accept, take back"),
+    Command("feedback", "reports that wait for you, or a report of your own", argument="[text]"),
     Command("model", "choose the model", argument="[name]"),
     Command("mode", "choose the permission mode", argument="[mode]"),
     Command("theme", "choose the colours", argument="[name]"),

@@ -141,22 +141,20 @@ class Controller:
 
     async def _open(self, options: Options) -> None:
         old = self._runtime
-        if (
-            old is not None
-            and options.resume
-            and options.resume.stem == self.state.session.session_id
-            and not options.fork
-        ):
+        resumed = options.resume.stem if options.resume else ""
+        if old is not None and not options.fork and resumed == self.state.session.session_id:
             self.notice("This session is open already.")
             return
         provider = self.reach.provider or await self.reach.connect(self.loaded.settings)
-        session_id = options.resume.stem if options.resume else options.session_id or new_uuid()
+        session_id = resumed or options.session_id or new_uuid()
         from app.assembly import Hooks, open_session, rule_problems
 
+        background = self.desks.background
         hooks = Hooks(
             emit=self.emit,
             storage_changed=self.notices.storage_changed,
-            shell_changed=self.desks.background.shell_changed,
+            shell_changed=background.shell_changed,
+            feedback_queued=background.feedback.queued,
             save_rule=self._save_rule,
             tell=self.notice,
             ask=self.questions.ask,

@@ -47,6 +47,10 @@ class RingScreen(Screen[None]):
             await self.act_on(event)
             self.settle_focus()
 
+    async def press(self, action: str) -> None:
+        """Carry out an action of the screen."""
+        raise NotImplementedError
+
     async def act_on(self, event: events.Key | events.Paste) -> None:
         """Let a key act whose turn has come."""
         raise NotImplementedError

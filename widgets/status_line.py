@@ -123,6 +123,9 @@ class StatusLine(Follow, Widget):
         tasks = (f"{running} task{'s' if running > 1 else ''}", "accent")
         if running:
             parts.append(tasks)
+        drafts = (f"feedback: {len(state.feedback.drafts)}", "warn")
+        if state.feedback.drafts:
+            parts.append(drafts)
         if state.compaction.trigger == "ahead":
             parts.append(("summing up ahead", "accent"))
         if not state.session.persisted:
@@ -131,7 +134,7 @@ class StatusLine(Follow, Widget):
             parts.append((state.session.mode, "warn"))
         if state.away.watch == "keys" and state.background.mechanisms:
             parts.append(("away by idle keys", "muted"))
-        self._droppable = [part for part in parts[kept:] if part != tasks]
+        self._droppable = [part for part in parts[kept:] if part not in (tasks, drafts)]
         return parts
 
     def _activity(self, state: State) -> Part:

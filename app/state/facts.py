@@ -15,6 +15,7 @@ from app.models.provider import Limit, Usage
 from app.sessions.graph import GraphView
 from app.sessions.records import Record
 from app.state.background import Mechanism, Spend, Task, TurnSummary
+from app.state.feedback import Feedback
 from app.state.model import (
     Memory,
     Notice,
@@ -314,6 +315,12 @@ class ServersFound(Struct, frozen=True):
     servers: tuple[Server, ...]
 
 
+class FeedbackSeen(Struct, frozen=True):
+    """The outbox was looked at, or a report goes its way."""
+
+    feedback: Feedback
+
+
 class MemorySeen(Struct, frozen=True):
     """The memory folder was looked at."""
 
@@ -353,6 +360,7 @@ TaskFact: TypeAlias = TaskChanged | TaskForgotten
 NoticeFact: TypeAlias = NoticePosted | NoticeDismissed
 AccessFact: TypeAlias = AccessChanged | TrustSettled | ServersFound
 MemoryFact: TypeAlias = MemorySeen
+FeedbackFact: TypeAlias = FeedbackSeen
 BackgroundFact: TypeAlias = MechanismsSeen | SpendCounted
 AwayFact: TypeAlias = FocusChanged | FocusWatched
 SuggestionFact: TypeAlias = (
@@ -377,6 +385,7 @@ Fact: TypeAlias = (
     | NoticeFact
     | AccessFact
     | MemoryFact
+    | FeedbackFact
     | BackgroundFact
     | AwayFact
     | SuggestionFact

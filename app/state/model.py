@@ -12,6 +12,7 @@ from app.models.cache_clock import CacheClock
 from app.models.provider import Limit, Usage
 from app.sessions.graph import GraphView, MessageGraph
 from app.state.background import Away, Background, Suggestion, Task, TurnSummary
+from app.state.feedback import Feedback
 
 Phase: TypeAlias = Literal[
     "idle",
@@ -264,3 +265,4 @@ class State(msgspec.Struct, frozen=True):
     away: Away = msgspec.field(default_factory=Away)
     suggestion: Suggestion = msgspec.field(default_factory=Suggestion)
     summary: TurnSummary | None = None
+    feedback: Feedback = msgspec.field(default_factory=Feedback)

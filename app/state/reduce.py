@@ -13,6 +13,7 @@ from app.sessions.prompts import typed_text, user_kind
 from app.sessions.records import Record
 from app.state import facts as f
 from app.state.background import Away, Background, Suggestion, Task, TurnSummary
+from app.state.feedback import Feedback
 from app.state.model import (
     Access,
     Compaction,
@@ -262,6 +263,11 @@ def reduce_memory(memory: Memory, fact: f.MemoryFact) -> Memory:
     return memory if memory == fact.memory else fact.memory
 
 
+def reduce_feedback(feedback: Feedback, fact: f.FeedbackFact) -> Feedback:
+    """The outbox as it was last seen."""
+    return feedback if feedback == fact.feedback else fact.feedback
+
+
 def reduce_background(background: Background, fact: f.BackgroundFact) -> Background:
     """The frame that all mechanisms live in."""
     match fact:
@@ -323,6 +329,7 @@ _SLICES: Final[tuple[tuple[str, Any, Callable[[Any, Any], Any]], ...]] = (
     ("notices", f.NoticeFact, reduce_notices),
     ("access", f.AccessFact, reduce_access),
     ("memory", f.MemoryFact, reduce_memory),
+    ("feedback", f.FeedbackFact, reduce_feedback),
     ("background", f.BackgroundFact, reduce_background),
     ("away", f.AwayFact, reduce_away),
     ("suggestion", f.SuggestionFact, reduce_suggestion),

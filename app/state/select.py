@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from app.state.background import Away, Background, Suggestion, Task, TurnSummary
+from app.state.feedback import Feedback
 from app.state.model import (
     Access,
     Compaction,
@@ -61,6 +62,11 @@ def access(state: State) -> Access:
 def memory(state: State) -> Memory:
     """The memory folder as it was last seen."""
     return state.memory
+
+
+def feedback(state: State) -> Feedback:
+    """The drafts of reports."""
+    return state.feedback
 
 
 def background(state: State) -> Background:

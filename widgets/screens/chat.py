@@ -63,6 +63,7 @@ class ChatScreen(ChatCommands, ChatAnswers, Follow, Screen[None]):
         Binding("f2", "tasks", "Tasks", id="chat.tasks"),
         Binding("f3", "tree", "Tree", id="chat.tree"),
         Binding("f4", "memory", "Memory", id="chat.memory"),
+        Binding("f5", "feedback", "Feedback", id="chat.feedback"),
         Binding("pageup", "page(-1)", "Page up", id="chat.page_up", priority=True),
         Binding("pagedown", "page(1)", "Page down", id="chat.page_down", priority=True),
     ]
@@ -165,6 +166,7 @@ class ChatScreen(ChatCommands, ChatAnswers, Follow, Screen[None]):
             first = hint(self, "chat.interrupt") if busy else hint(self.prompt, "prompt.send")
             hints = [first, hint(self, "chat.help"), hint(self, "chat.tasks")]
             hints += [hint(self, "chat.tree"), hint(self, "chat.memory")]
+            hints += [hint(self, "chat.feedback")] * bool(self.controller.state.feedback.drafts)
         keys = "  ".join(part for part in hints if part)
         self.query_one(StatusLine).show_keys(keys)
 

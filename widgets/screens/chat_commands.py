@@ -95,6 +95,25 @@ class ChatCommands(Screen[None]):
     async def _do_memory(self, _argument: str) -> None:
         self.action_memory()
 
+    def action_feedback(self, chosen: str = "") -> None:
+        """Show the drafts of reports, this one first: to read, to edit, to send."""
+        from widgets.screens.feedback import FeedbackScreen  # not before the first frame
+
+        desk = self.controller.desks.background.feedback
+        self.app.push_screen(FeedbackScreen(self.controller, desk, chosen))
+
+    async def _do_feedback(self, argument: str) -> None:
+        if not argument:
+            self.action_feedback()
+            return
+        try:
+            draft = await self.controller.desks.background.feedback.write(argument)
+        except ReverieError as error:
+            self.controller.notice(str(error), "error")
+            self.query_one(Prompt).put_back(f"/feedback {argument}")
+        else:
+            self.action_feedback(draft.id)
+
     async def _do_dream(self, _argument: str) -> None:
         begin = self.controller.desks.background.dreams.begin()
         self.run_worker(begin, group="dream", exit_on_error=False)

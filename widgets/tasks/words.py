@@ -21,6 +21,7 @@ KINDS: Final[Mapping[str, str]] = {
     "title": "session title",
     "compact_ahead": "summary ahead",
     "dream": "dream",
+    "feedback": "feedback",
 }
 SIGNS: Final[Mapping[str, Cell]] = {
     "away_summary": ("A", "accent"),
@@ -30,6 +31,7 @@ SIGNS: Final[Mapping[str, Cell]] = {
     "title": ("L", "warn"),
     "compact_ahead": ("H", "error"),
     "dream": ("D", "dream"),
+    "feedback": ("F", "warn"),
 }
 """Letter and colour by which a mechanism is told apart in a chart."""
 MOST_LINES: Final = 2_000

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 import secrets
 from datetime import datetime, timedelta
-from typing import Final, Literal, TypeAlias
+from typing import Final
 
 import msgspec
 
 from app.clock import Clock, timestamp
 from app.errors import ReverieError
 from app.plain_text import encodable
+from app.state.feedback import DraftStatus
 
 MOST_BYTES: Final = 32_768
 """UTF-8 bytes of a draft's own texts (spec/feedback.md)."""
@@ -19,9 +20,6 @@ MOST_DRAFTS: Final = 10
 """Drafts kept; the oldest leaves first (spec/feedback.md)."""
 LIFETIME: Final = timedelta(days=30)
 """How long a draft is kept (spec/feedback.md)."""
-
-Status: TypeAlias = Literal["queued", "sending", "failed", "unclear"]
-"""`unclear`: it may have arrived, and sending it again may make a second report."""
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 
@@ -49,7 +47,7 @@ class Draft(msgspec.Struct, frozen=True, kw_only=True):
     """The session it is about; empty when it is about none."""
     project: str = ""
     """The folder of that session; it never leaves the machine."""
-    status: Status = "queued"
+    status: DraftStatus = "queued"
     reason: str = ""
     """Why the last attempt failed, as a sentence."""
     at: str = ""

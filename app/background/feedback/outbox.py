@@ -7,6 +7,7 @@ first byte to the end, so that a crash is told from a send that goes on in anoth
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import stat
 from collections.abc import Callable, Generator
@@ -28,7 +29,8 @@ from app.background.feedback.drafts import (
 )
 from app.clock import Clock, timestamp
 from app.errors import StorageError
-from app.paths import write_private
+from app.paths import create_private, make_private_folder, write_private
+from app.plain_text import encodable
 from app.storage.file_lock import locked
 from app.storage.local import FileLog
 from app.storage.reading import LAST_SECOND
@@ -137,6 +139,16 @@ class Outbox:
             after = checked(changed(draft))
             self._write(replace(after, id=draft_id))
         return after
+
+    def set_aside(self, draft_id: str, text: str) -> Path:
+        """Keep a text that the draft cannot take in a file beside it, which no listing shows."""
+        make_private_folder(self.folder)
+        for number in itertools.count(1):
+            file = self.folder / f"{draft_id}-{number}.txt"
+            with contextlib.suppress(FileExistsError):
+                create_private(file, encodable(text).encode())
+                return file
+        raise AssertionError("there is always a free number")
 
     def discard(self, draft_id: str) -> None:
         """Delete a draft. Raises DraftNotFound, and `StorageError` while it is being sent."""

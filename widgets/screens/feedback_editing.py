@@ -1,0 +1,142 @@
+"""How a report is edited: what is typed is kept on disk a moment later, whatever happens."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any, Final
+
+from textual import on
+from textual.widgets import TextArea
+
+from app.background.feedback.drafts import DraftNotFound, DraftTooLarge
+from app.errors import ReverieError
+from app.plain_text import plain_line
+from widgets.ask.choices import Choice
+from widgets.feedback.desk import FeedbackDesk
+from widgets.feedback.report_text import parts_of
+from widgets.screens.chat_commands import ChatCommands
+from widgets.screens.feedback_reading import Question
+from widgets.screens.feedback_view import FeedbackView
+
+if TYPE_CHECKING:
+    from app.controller import Controller
+
+PAUSE: Final = 0.5
+"""Seconds without a key after which what was typed is written."""
+LONG_CHOICES: Final = (Choice("1", "Go on editing", ""), Choice("2", "Put aside", "aside"))
+
+
+class FeedbackEditing(FeedbackView):
+    """The chosen draft in the editor."""
+
+    def __init__(self, controller: Controller, desk: FeedbackDesk, chosen: str = "") -> None:
+        super().__init__(controller, desk, chosen)
+        self._kept = ""
+        """The editor's text as it is on disk."""
+        self._is_new = False
+        """Whether the draft was begun here and nothing was typed yet."""
+        self._saving = asyncio.Lock()
+
+    async def action_edit(self) -> None:
+        """Edit the chosen draft."""
+        if self._draft is None or self._is_editing:
+            return
+        if self._feedback.sending and self._feedback.sending.draft_id == self._draft.id:
+            self.tell("It is being sent right now; wait until it is done, or stop it.")
+            return
+        self.show_part("draft")
+        self._kept = self.editor.text
+        self._is_editing = True
+        self.settle_focus()
+        self.draw()
+
+    async def action_new(self) -> None:
+        """Begin a report of one's own."""
+        try:
+            draft = await self._desk.write("")
+        except ReverieError as error:
+            self.tell(str(error), "error")
+            return
+        self._chosen, self._looked = draft.id, self.seen
+        self.take(draft)
+        self._is_new = True
+        await self.action_edit()
+
+    @on(TextArea.Changed)
+    def _typed(self) -> None:
+        if self._is_editing and self.editor.text != self._kept:
+            self._prepared = None
+            self.run_worker(self._keep_soon(), group="keep", exclusive=True)
+        self.draw()
+
+    async def _keep_soon(self) -> None:
+        await self._clock.sleep(PAUSE)
+        await self._keep()
+
+    async def _keep(self) -> ReverieError | None:
+        """Write what was typed; returns why that cannot be done."""
+        async with self._saving:
+            text, draft = self.editor.text, self._draft
+            if draft is None or text == self._kept:
+                return None
+            try:
+                after = await self._desk.save(draft.id, *parts_of(text, self._report.line))
+            except ReverieError as error:
+                return error
+            self._kept, self._is_new = text, False
+            self._draft, self._looked = after, self.seen
+            return None
+
+    async def leave_editor(self) -> bool:
+        """Keep what was typed and give the keys back; False where it cannot be kept."""
+        if not self._is_editing:
+            return True
+        error = await self._keep()
+        if isinstance(error, DraftTooLarge | DraftNotFound):
+            words = "Put aside, the text goes into a file beside the drafts."
+            self._question = Question(f"{error} {words}", LONG_CHOICES, self._answer_long)
+        if error is not None:
+            if self._question is None:
+                self.tell(str(error), "error")
+            self.settle_focus()
+            self.draw()
+            return False
+        self._is_editing = False
+        if self._is_new and self._draft is not None:
+            self._is_new = False
+            await self._desk.discard(self._draft.id)
+        self.settle_focus()
+        self.look_again()
+        self.draw()
+        return True
+
+    def _answer_long(self, value: str) -> None:
+        if value:
+            self.run_worker(self._put_aside(), group="aside")
+
+    async def _put_aside(self) -> None:
+        draft = self._draft
+        if draft is None:
+            return
+        try:
+            file = await self._desk.set_aside(draft.id, self.editor.text)
+        except ReverieError as error:
+            self.tell(str(error), "error")
+            return
+        self.tell(f"The text is in {plain_line(str(file))}.", "warning")
+        self._is_editing = False
+        self.settle_focus()
+        self.look_again()
+
+    async def action_leave_editor(self) -> None:
+        """Back to the list; what was typed is kept."""
+        await self.leave_editor()
+
+    async def action_external(self) -> None:
+        """Edit the report in the person's own editor."""
+        screens: list[Any] = self.app.screen_stack
+        chat = next((each for each in screens if isinstance(each, ChatCommands)), None)
+        if chat is not None:
+            edited = await chat.edit_in_editor(self.editor.text)
+            if edited is not None:
+                self.editor.change_text(edited)

@@ -1,0 +1,255 @@
+"""How the screen of feedback is read: the drafts, the chosen one, and what of it would leave."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Final, Literal, TypeAlias
+
+from textual import events
+from textual.binding import Binding, BindingType
+
+from app.background.feedback.drafts import Draft
+from app.background.feedback.payload import Choice as Chosen
+from app.background.feedback.transcript import Transcript
+from app.errors import ReverieError
+from app.feedback_desk import Prepared
+from app.state.feedback import DraftSeen, Feedback
+from app.state.model import Severity
+from widgets.ask.choices import Choice
+from widgets.dreams.diff_pane import DiffPane
+from widgets.feedback.desk import FeedbackDesk
+from widgets.feedback.editor import ReportEditor
+from widgets.feedback.preview_rows import Row, raw_rows, text_rows
+from widgets.feedback.report_text import ReportText, composed
+from widgets.follow import Follow
+from widgets.ring import RingScreen
+from widgets.ring_line import RingLine
+from widgets.tree.tree_list import TreeList
+
+if TYPE_CHECKING:
+    from app.controller import Controller
+
+QUICK: Final = 65_536
+"""Bytes that are laid out at once; more of them in a thread."""
+Part: TypeAlias = Literal["draft", "text", "raw", "transcript", "secrets"]
+
+
+@dataclass(slots=True)
+class Question:
+    """What is asked before something is done."""
+
+    words: str
+    choices: Sequence[Choice]
+    answer: Callable[[str], None]
+    """Gets the value of the choice, empty when it was given up."""
+    chosen: int = 0
+
+
+class FeedbackLine(RingLine):
+    """Where a file is named."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "take_line", "Export", id="feedback_line.take"),
+        Binding("escape", "leave_line", "Leave", id="feedback_line.leave"),
+    ]
+
+
+class FeedbackReading(Follow, RingScreen):
+    """The drafts, and the chosen one as text, preview, transcript or secrets."""
+
+    def __init__(self, controller: Controller, desk: FeedbackDesk, chosen: str = "") -> None:
+        """`chosen` is the draft under the cursor; empty for the newest one."""
+        super().__init__()
+        self._controller = controller
+        self._desk = desk
+        self._clock = controller.here.clock
+        self._feedback = Feedback()
+        self._chosen = chosen
+        self._draft: Draft | None = None
+        self._looked: DraftSeen | None = None
+        """How the chosen draft stood when it was read."""
+        self._report = ReportText("", "")
+        self._part: Part = "draft"
+        self._row = 0
+        self._rows: list[Row] = []
+        self._laid_out: object = None
+        self._is_editing = False
+        self._transcripts: dict[str, Transcript] = {}
+        self._choices: dict[str, Chosen] = {}
+        """What of a draft's transcript goes along; nothing unless it is here."""
+        self._restored: dict[str, frozenset[str]] = {}
+        self._prepared: Prepared | None = None
+        """None while it is being prepared."""
+        self._question: Question | None = None
+
+    @property
+    def line(self) -> FeedbackLine:
+        """The line that has the focus when the editor has it not."""
+        return self.query_one(FeedbackLine)
+
+    @property
+    def editor(self) -> ReportEditor:
+        """The chosen draft as a text."""
+        return self.query_one(ReportEditor)
+
+    @property
+    def list(self) -> TreeList:
+        """The drafts."""
+        return self.query_one("#feedback-list", TreeList)
+
+    @property
+    def pane(self) -> DiffPane:
+        """The preview, the transcript or the secrets."""
+        return self.query_one(DiffPane)
+
+    @property
+    def target(self) -> FeedbackLine | ReportEditor:
+        return self.editor if self._is_editing and self._question is None else self.line
+
+    async def act_on(self, event: events.Key | events.Paste) -> None:
+        if isinstance(event, events.Paste):
+            await self.target.pasted(event.text)
+        else:
+            await self.target.typed(event)
+
+    def tell(self, words: str, severity: Severity = "info") -> None:
+        """Say a sentence."""
+        self._controller.notice(words, severity)
+
+    # What is shown
+
+    def draw(self) -> None:
+        """Bring everything that is seen up to date."""
+        raise NotImplementedError
+
+    def feedback_changed(self, feedback: Feedback) -> None:
+        """The outbox was looked at, or a report goes its way."""
+        self._feedback = feedback
+        if self.seen != self._looked and not self._is_editing:
+            self.look_again()
+        self.draw()
+
+    @property
+    def position(self) -> int:
+        """Which of the drafts is chosen."""
+        ids = [draft.id for draft in self._feedback.drafts]
+        return ids.index(self._chosen) if self._chosen in ids else 0
+
+    @property
+    def seen(self) -> DraftSeen | None:
+        """The draft under the cursor, as the state has it."""
+        return self._feedback.drafts[self.position] if self._feedback.drafts else None
+
+    def choose(self, index: int) -> None:
+        """Put the cursor on a draft."""
+        drafts = self._feedback.drafts
+        if drafts:
+            self._chosen = drafts[min(max(index, 0), len(drafts) - 1)].id
+            self._part = "draft"
+            self.look_again()
+            self.draw()
+
+    def look_again(self) -> None:
+        """Read the chosen draft."""
+        self.run_worker(self._look(), group="draft", exclusive=True)
+
+    async def _look(self) -> None:
+        seen = self._looked = self.seen
+        if seen is None:
+            self._draft = self._prepared = None
+            self._part = "draft"
+            self.draw()
+            return
+        try:
+            draft = await self._desk.read(seen.id)
+        except ReverieError as error:
+            self.tell(str(error), "warning")
+            return
+        self._chosen = draft.id
+        self.take(draft)
+        self.prepare_soon()
+
+    def take(self, draft: Draft) -> None:
+        """Show a draft as it is on disk by now."""
+        self._draft = draft
+        if not self._is_editing:
+            self._report = composed(draft)
+            self.editor.follow_text(self._report.text)
+
+    def prepare_soon(self) -> None:
+        """Find out anew what would leave."""
+        self._prepared = None
+        self.draw()
+        self.run_worker(self._prepare(), group="prepare", exclusive=True)
+
+    async def _prepare(self) -> None:
+        draft = self._draft
+        if draft is None:
+            return
+        prepared = await self._desk.prepare(
+            draft,
+            self._transcripts.get(draft.id),
+            self._choices.get(draft.id),
+            self._restored.get(draft.id, frozenset()),
+        )
+        if draft is self._draft:
+            self._prepared = prepared
+            self.lay_out()
+            self.draw()
+            self.prepared()
+
+    def prepared(self) -> None:
+        """It is known what would leave."""
+
+    # The pane
+
+    def show_part(self, part: Part) -> None:
+        """Show the chosen draft another way."""
+        self._part, self._row = part, 0
+        self.pane.scroll_to(y=0, animate=False, immediate=True, force=True)
+        self.lay_out()
+        self.draw()
+
+    def lay_out(self) -> None:
+        """Make the rows of the preview for the width that there is."""
+        prepared, width = self._prepared, self.pane.scrollable_content_region.width
+        if prepared is None or self._part not in {"text", "raw"} or not width:
+            return
+        key = (prepared, self._part, width)
+        if key != self._laid_out:
+            self._rows, self._laid_out = [], key
+            make = text_rows if self._part == "text" else raw_rows
+            if len(prepared.data) <= QUICK:
+                self._rows = make(prepared.data, width)
+            else:
+                work = self._make_rows(make, prepared.data, width)
+                self.run_worker(work, group="rows", exclusive=True)
+        self.draw()
+
+    async def _make_rows(
+        self, make: Callable[[bytes, int], list[Row]], data: bytes, width: int
+    ) -> None:
+        self._rows = await asyncio.to_thread(make, data, width)
+        self.draw()
+
+    @property
+    def pane_count(self) -> int:
+        """Rows of the pane."""
+        if self._part == "transcript":
+            return len(self.messages.messages)
+        if self._part == "secrets":
+            return len(self._prepared.payload.findings) if self._prepared else 0
+        return len(self._rows) if self._prepared else 0
+
+    @property
+    def messages(self) -> Transcript:
+        """The transcript of the chosen draft, as far as it was read."""
+        draft_id = self._draft.id if self._draft else ""
+        return self._transcripts.get(draft_id, Transcript("", ()))
+
+    @property
+    def choice(self) -> Chosen:
+        """What of it goes along."""
+        return self._choices.get(self._draft.id if self._draft else "", Chosen())
