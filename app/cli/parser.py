@@ -16,6 +16,7 @@ subcommands (each has --help):
   sessions      look at transcripts: list, show, request
   memory        what is remembered of this project: list, read, write, history, check
   dream         memory that is put in order: status, now, log, show, accept, revert
+  feedback      reports that wait for you: list, new, show, preview, send, export, serve
   ledger        what background work cost, by day and mechanism
   permissions   what the permission rules say of a tool call
   config        read and write settings

@@ -64,6 +64,10 @@ def _dispatch(words: list[str]) -> int:
             from app.cli.dream_command import run_dream
 
             return run_dream(rest)
+        case "feedback":
+            from app.cli.feedback_command import run_feedback
+
+            return run_feedback(rest)
         case "ledger":
             from app.cli.ledger_command import run_ledger
 
