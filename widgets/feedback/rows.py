@@ -19,7 +19,7 @@ from widgets.cells import Cell, cut_cells
 from widgets.dreams.dream_rows import count_in_words, moment_of
 from widgets.glyphs import Glyphs
 
-WHEN, STATUS = 14, 17
+WHEN, STATUS = 13, 15
 """Cells of the columns of the list."""
 LEAST_TITLE: Final = 14
 """Cells of a title for which the moment gives way."""
@@ -107,9 +107,11 @@ def _counted(findings: Sequence[Finding]) -> str:
     return ", ".join(f"{count} {plain_line(kind)}" for kind, count in counts.items())
 
 
-def finding_cells(finding: Finding, width: int, glyphs: Glyphs, *, chosen: bool) -> list[Cell]:
-    """A secret as one line; the mark says whether it is struck out."""
-    mark, colour = ("[ ] ", "warn") if finding.is_restored else ("[x] ", "removed")
+def finding_cells(
+    finding: Finding, width: int, glyphs: Glyphs, *, chosen: bool, is_kept: bool
+) -> list[Cell]:
+    """A secret as one line; the mark says whether it is struck out or kept."""
+    mark, colour = ("[ ] ", "warn") if is_kept else ("[x] ", "removed")
     place = f"{cut_cells(plain_line(finding.place), PLACE - 1, glyphs.more):<{PLACE}}"
     kind = f"{plain_line(finding.kind)}  "
     room = min(max(width - 6 - PLACE - len(kind), 1), MOST_SECRET)

@@ -80,6 +80,8 @@ class MarkdownArea(GraphemeArea):
         super()._set_document(text, language)
         self.wrapped_document = QuickWrapped(self.document, tab_width=self.indent_width)
         self.navigator = DocumentNavigator(self.wrapped_document)
+        if self.is_attached:
+            self._on_resize()  # whatever follows from its width
 
     def follow_text(self, text: str) -> None:
         """Show another text, the cursor and what is in sight kept; nothing can be undone."""

@@ -164,9 +164,8 @@ class FeedbackScreen(FeedbackEditing):
         draft, row = self._draft, self._row
         if draft is None or row >= self.pane_count:
             return
-        if self._part == "secrets" and self._prepared is not None:
-            key = self._prepared.payload.findings[row].key
-            self._restored[draft.id] = self._restored.get(draft.id, frozenset()) ^ {key}
+        if self._part == "secrets":
+            self._restored[draft.id] = self.restored ^ {self._findings[row].key}
         elif self._part == "transcript":
             number, choice = self.messages.messages[row].number, self.choice
             if choice.up_to is not None and number > choice.up_to:

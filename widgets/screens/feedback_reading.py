@@ -12,6 +12,7 @@ from textual.binding import Binding, BindingType
 
 from app.background.feedback.drafts import Draft
 from app.background.feedback.payload import Choice as Chosen
+from app.background.feedback.redact import Finding
 from app.background.feedback.transcript import Transcript
 from app.errors import ReverieError
 from app.feedback_desk import Prepared
@@ -82,6 +83,8 @@ class FeedbackReading(Follow, RingScreen):
         self._restored: dict[str, frozenset[str]] = {}
         self._prepared: Prepared | None = None
         """None while it is being prepared."""
+        self._findings: tuple[Finding, ...] = ()
+        """The secrets that were found last."""
         self._question: Question | None = None
 
     @property
@@ -158,7 +161,7 @@ class FeedbackReading(Follow, RingScreen):
     async def _look(self) -> None:
         seen = self._looked = self.seen
         if seen is None:
-            self._draft = self._prepared = None
+            self._draft, self._prepared, self._findings = None, None, ()
             self._part = "draft"
             self.draw()
             return
@@ -192,10 +195,10 @@ class FeedbackReading(Follow, RingScreen):
             draft,
             self._transcripts.get(draft.id),
             self._choices.get(draft.id),
-            self._restored.get(draft.id, frozenset()),
+            self.restored,
         )
         if draft is self._draft:
-            self._prepared = prepared
+            self._prepared, self._findings = prepared, prepared.payload.findings
             self.lay_out()
             self.draw()
             self.prepared()
@@ -214,8 +217,8 @@ class FeedbackReading(Follow, RingScreen):
 
     def lay_out(self) -> None:
         """Make the rows of the preview for the width that there is."""
-        prepared, width = self._prepared, self.pane.scrollable_content_region.width
-        if prepared is None or self._part not in {"text", "raw"} or not width:
+        prepared, width = self._prepared, self.pane.scrollable_content_region.width - 1
+        if prepared is None or self._part not in {"text", "raw"} or width < 1:
             return
         key = (prepared, self._part, width)
         if key != self._laid_out:
@@ -240,8 +243,13 @@ class FeedbackReading(Follow, RingScreen):
         if self._part == "transcript":
             return len(self.messages.messages)
         if self._part == "secrets":
-            return len(self._prepared.payload.findings) if self._prepared else 0
+            return len(self._findings)
         return len(self._rows) if self._prepared else 0
+
+    @property
+    def restored(self) -> frozenset[str]:
+        """Keys of the secrets of the chosen draft that stay in it."""
+        return self._restored.get(self._draft.id if self._draft else "", frozenset())
 
     @property
     def messages(self) -> Transcript:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from rich.cells import cell_len
 from textual import events
 from textual.app import ComposeResult
 from textual.containers import Container, Horizontal, Vertical
@@ -38,7 +39,7 @@ from widgets.tree.tree_list import TreeList
 WIDE: Final = 100
 """Columns from which on the draft stands beside the list."""
 FOOTS: Final[dict[Part, tuple[str, ...]]] = {
-    "draft": ("preview", "edit", "transcript", "secrets", "send", "discard", "export", "new"),
+    "draft": ("preview", "edit", "send", "discard", "transcript", "secrets", "export", "new"),
     "text": ("preview", "send", "export", "copy"),
     "raw": ("preview", "send", "export", "copy"),
     "transcript": ("mark", "up_to", "transcript", "preview", "send"),
@@ -97,7 +98,8 @@ class FeedbackView(FeedbackReading):
         self.set_class(self.line.is_asking, "-asking")
         self.list.show(len(self._feedback.drafts), self.position, self._empty())
         self.pane.has_cursor = self._part in {"transcript", "secrets"}
-        self._row = min(self._row, max(self.pane_count - 1, 0))
+        if self.pane_count:
+            self._row = min(self._row, self.pane_count - 1)
         shown = self._row if self.pane.has_cursor else self.pane.scroll_offset.y
         self.pane.show(self.pane_count, shown, self._pane_empty())
         words: dict[str, Content] = {
@@ -125,11 +127,12 @@ class FeedbackView(FeedbackReading):
 
     def _pane_cells(self, index: int, width: int) -> Sequence[Cell]:
         glyphs, chosen = glyphs_of(self.app), index == self._row
-        if self._part == "secrets" and self._prepared is not None:
-            finding = self._prepared.payload.findings[index]
-            return finding_cells(finding, width, glyphs, chosen=chosen)
+        if self._part == "secrets":
+            finding = self._findings[index]
+            is_kept = finding.key in self.restored
+            return finding_cells(finding, width, glyphs, chosen=chosen, is_kept=is_kept)
         if self._part != "transcript":
-            return self._rows[index]
+            return [(" ", "text"), *self._rows[index]]
         message = self.messages.messages[index]
         dropped = 0 if self._prepared is None else self._prepared.payload.dropped_messages
         taken = [m.number for m in self.messages.messages if self.choice.takes(m)][:dropped]
@@ -176,20 +179,20 @@ class FeedbackView(FeedbackReading):
             lines = about_lines(draft, self.seen, self._clock.now().astimezone())
         else:
             lines = [(self._pane_words(draft), "muted")]
-        parts = [Content.styled(f" {text}", f"$r-{colour}") for text, colour in lines]
+        parts = [Content.styled(text, f"$r-{colour}") for text, colour in lines]
         return Content("\n").join(parts)
 
     def _pane_words(self, draft: Draft) -> str:
         if self._part == "secrets":
-            return "Struck out unless you restore it; the names of places are those of the report."
+            return "Each is struck out unless you restore it."
         if self._part == "transcript":
             taken = sum(map(self.choice.takes, self.messages.messages))
             of = f"{taken} of {len(self.messages.messages)} messages"
             return f"Of session {draft.session_id[:8]} {of} go along."
         form = "as text" if self._part == "text" else "byte for byte"
-        return f"{self._size()} {self._place()}, {form}"
+        return f"{self._weight()} {self._place()}, {form}"
 
-    def _size(self) -> str:
+    def _weight(self) -> str:
         return "…" if self._prepared is None else bytes_in_words(len(self._prepared.data))
 
     def _place(self) -> str:
@@ -201,21 +204,20 @@ class FeedbackView(FeedbackReading):
         if self._draft is None:
             return Content(plain_line(self._feedback.trouble))
         prepared, is_on = self._prepared, self._draft.id in self._choices
-        attached = f" attach transcript  {'[x] on' if is_on else '[ ] off'}"
+        attached = f"attach transcript  {'[x] on' if is_on else '[ ] off'}"
         if prepared is None:
             words = "what would leave is found out when you are done" * self._is_editing
             return Content.styled(f"{attached}     {words or 'preparing…'}", "$r-muted")
         found = found_in_words(prepared.payload.findings)
-        leaves = f"leaves this machine: {self._size()} {self._place()}"
+        leaves = f"leaves this machine: {self._weight()} {self._place()}"
         if prepared.sink is None:
             leaves = "leaves this machine: nothing, since no service is set"
-        wide = self.size.width >= WIDE
-        lines = [f"{attached}     {found}     {leaves}"] if wide else [attached, found, leaves]
-        if not wide:
-            lines = [f"{attached}     {found}", f" {leaves}"]
+        lines = [f"{attached}     {found}     {leaves}"]
+        if cell_len(lines[0]) > self.size.width - 2:
+            lines = [f"{attached}     {found}", leaves]
         styled = [Content.styled(cut(line, 400), "$r-muted") for line in lines]
         notes = [*prepared.payload.notes, plain_line(self._feedback.trouble)]
-        styled += [Content.styled(f" {note}", "$r-warn") for note in notes if note]
+        styled += [Content.styled(note, "$r-warn") for note in notes if note]
         return Content("\n").join(styled)
 
     def _asked(self) -> Content:
@@ -247,8 +249,10 @@ class FeedbackView(FeedbackReading):
             keys = [hint(self.line, f"feedback_line.{name}") for name in ("take", "leave")]
             return foot(keys, (), width)
         if self._is_editing:
-            names = ("external", "help", "leave")
-            return foot([], [hint(self.editor, f"feedback_edit.{n}") for n in names[::-1]], width)
+            external, leave, help_ = (
+                hint(self.editor, f"feedback_edit.{name}") for name in ("external", "leave", "help")
+            )
+            return foot([external], [leave, help_], width)
         names = FOOTS[self._part] if self._draft is not None else ("new",)
         keys = [hint(self, f"feedback.{n}", LABELS.get((self._part, n), "")) for n in names]
         back = hint(self, "feedback.back", "Later" if self._part == "draft" else "Draft")
