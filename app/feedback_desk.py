@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from app.background.feedback.configured import NoSink, configured_sink
 from app.background.feedback.drafts import Draft, new_draft
 from app.background.feedback.outbox import Outbox
-from app.background.feedback.payload import BUDGET, Choice, Payload, build
+from app.background.feedback.payload import Choice, Payload, build
 from app.background.feedback.sender import CANCELLED, Refused, Result, send
 from app.background.feedback.sinks import Failed, Sent, Sink, export
 from app.background.feedback.transcript import Transcript, load_transcript, read_transcript
@@ -203,12 +203,12 @@ class FeedbackDesk:
         here = self._scene.here
         home = Path(here.environment.get("HOME") or Path.home())
         sink, trouble = None, ""
+        settings = self._scene.settings().feedback
         try:
-            settings = self._scene.settings().feedback
             sink = configured_sink(settings, here.places, home, here.clock)
         except NoSink as error:
             trouble = str(error)
-        budget = BUDGET if sink is None else sink.budget
+        budget = settings.budget_bytes if sink is None else sink.budget
 
         def made() -> Prepared:
             payload = build(draft, transcript, chosen, budget=budget, restored=restored)
@@ -244,12 +244,12 @@ class FeedbackDesk:
                     self._outbox, payload, sink, clock, again=again, progress=progress
                 )
             except ReverieError as error:
-                self._ended(payload.draft.id, "failed", str(error))
+                self._ended(payload.draft.id, "refused", str(error))
                 raise
             except asyncio.CancelledError:
                 self._ended(payload.draft.id, "aborted", CANCELLED.reason)
                 raise
-            return self._told_of(payload.draft, result)
+            return self._told_of(payload.draft, sink, result)
 
         title = cut(plain_line(payload.draft.title), MOST_TITLE)
         self._frame.run(NAME, f"sends “{title}” to {plain_line(sink.target)}", work)
@@ -259,7 +259,7 @@ class FeedbackDesk:
         if self._seen.sending is not None:
             self._frame.registry.kill(self._seen.sending.task_id)
 
-    def _told_of(self, draft: Draft, result: Result) -> str:
+    def _told_of(self, draft: Draft, sink: Sink, result: Result) -> str:
         """The end of an attempt in a few words. Raises `ReverieError` or `Skip` where it failed."""
         match result:
             case Sent():
@@ -270,7 +270,8 @@ class FeedbackDesk:
                 self._ended(draft.id, "refused", result.reason, needs_word=result.is_unclear)
                 raise Skip(result.reason)
             case Failed():
-                ending = "unclear" if result.is_unclear else "failed"
+                is_open = result.is_unclear and not sink.is_idempotent
+                ending = "unclear" if is_open else "failed"
                 is_too_large = result.status == TOO_LARGE
                 self._ended(draft.id, ending, result.reason, is_too_large=is_too_large)
                 raise ReverieError(result.reason)

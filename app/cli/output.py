@@ -15,6 +15,13 @@ from app.plain_text import plain, plain_line
 JsonObject = dict[str, Any]
 
 
+def open_closed_streams() -> None:
+    """Let what is said go nowhere where stdout or stderr was closed before the program began."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115 - it stays open to the end
+
+
 def note(sentence: str) -> None:
     """Say something on stderr, on one line; a closed stderr is nobody to tell."""
     with contextlib.suppress(OSError, ValueError):

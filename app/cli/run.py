@@ -7,7 +7,7 @@ import logging
 import sys
 import traceback
 
-from app.cli.output import leave_stdout, note
+from app.cli.output import leave_stdout, note, open_closed_streams
 from app.errors import ReverieError, UsageError
 
 _log = logging.getLogger(__name__)
@@ -18,6 +18,7 @@ INTERRUPTED = 130
 
 def run(words: list[str]) -> int:
     """Carry out a command line; returns its exit code (spec/cli.md)."""
+    open_closed_streams()
     # Without a handler of its own the log would go to stderr.
     logging.getLogger("app").addHandler(logging.NullHandler())
     try:

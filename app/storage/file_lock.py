@@ -39,7 +39,8 @@ def locked(file: Path, patience: float = PATIENCE) -> Generator[None, None, None
         ) from error
     try:
         _wait(descriptor, file, time.monotonic() + patience)
-        os.pwrite(descriptor, _holder(os.getpid()), 0)
+        with contextlib.suppress(OSError):  # a full disk: the lock holds without its holder's name
+            os.pwrite(descriptor, _holder(os.getpid()), 0)
         yield
     finally:
         os.close(descriptor)

@@ -84,6 +84,19 @@ def test_a_closed_stdout_ends_quietly(offline: Cli) -> None:
         process.stderr.close()
 
 
+@pytest.mark.parametrize("words", [["sessions", "list"], ["feedback", "list", "--json"]])
+def test_a_stdout_that_was_closed_before_the_start_is_nobody_to_tell(
+    offline: Cli, words: list[str]
+) -> None:
+    for closed in ((1,), (1, 2)):
+        process = offline.start(
+            *words, stdout=None, preexec_fn=lambda closed=closed: [os.close(n) for n in closed]
+        )
+        assert process.stderr is not None
+        assert (process.stderr.read(), process.wait(60)) == (b"", 0)
+        process.stderr.close()
+
+
 def test_a_session_goes_to_the_trash_and_comes_back(offline: Cli) -> None:
     file = keep(offline, here(offline).talk("hi"))
     before = file.read_bytes()

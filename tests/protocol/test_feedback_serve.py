@@ -145,8 +145,8 @@ def test_it_runs_until_it_is_ended_and_prints_nothing(tmp_path: Path) -> None:
         port = free.getsockname()[1]
     program = (
         "import sys; from pathlib import Path;"
-        "from app.background.feedback.serve import run_server;"
-        "run_server(Path(sys.argv[1]), '127.0.0.1', int(sys.argv[2]), sys.argv[3])"
+        "from app.background.feedback.serve import Receiver;"
+        "Receiver(Path(sys.argv[1]), sys.argv[3], port=int(sys.argv[2])).serve_forever()"
     )
     words = [sys.executable, "-c", program, str(tmp_path / "in"), str(port), TOKEN]
     child = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)

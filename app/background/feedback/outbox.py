@@ -90,9 +90,11 @@ class Outbox:
             others = [d for d in self._drafts() if d.id != draft.id and not self._is_held(d)]
             held = sum(d.id != draft.id for d in self._drafts()) - len(others)
             self._write(draft)
-            evicted = others[: max(len(others) + held + 1 - MOST_DRAFTS, 0)]
-            for old in evicted:
-                self._remove(old.id)
+            evicted: list[Draft] = []
+            for old in others[: max(len(others) + held + 1 - MOST_DRAFTS, 0)]:
+                with contextlib.suppress(StorageError):  # the new one is stored all the same
+                    self._remove(old.id)
+                    evicted.append(old)
         return tuple(evicted)
 
     def listing(self) -> Listing:

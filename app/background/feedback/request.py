@@ -176,7 +176,7 @@ def _refusal(status: int, headers: Mapping[str, str], body: bytes, now: datetime
         401: "Its token was refused. Check feedback.token.",
         403: "The token may not send reports there. Ask whoever runs the service, or export it.",
         404: "There is nothing at this address. Check it in the settings.",
-        413: "The report is too large for it. Send it without the transcript.",
+        413: "The report is too large for it. Send it without the transcript, or shorten it.",
         429: "Too many reports were sent.",
         503: "It is not available now.",
     }.get(status, "")

@@ -64,12 +64,6 @@ class Receiver(ThreadingHTTPServer):
         """A sender that goes away is no event; its report comes again."""
 
 
-def run_server(folder: Path, host: str, port: int, token: str) -> None:
-    """Receive reports into `folder` until the process is interrupted."""
-    with Receiver(folder, token, host, port) as receiver:
-        receiver.serve_forever()
-
-
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server_version = "reverie-feedback"

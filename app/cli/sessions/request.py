@@ -6,8 +6,7 @@ from typing import Any
 
 from app.agent.remembering import briefing_of, session_memory
 from app.agent.request import build_request
-from app.agent.tools.memory import MEMORY
-from app.agent.tools.registry import default_tools
+from app.agent.tools.registry import offered_tools
 from app.assembly import choose_provider, make_caller
 from app.cli.output import JsonObject, print_json, print_lines
 from app.cli.transcript import Transcript
@@ -24,7 +23,8 @@ def request(here: Installation, transcript: Transcript, model: str | None, *, as
     memory = session_memory(here, settings, transcript.session_id)
     briefing = briefing_of(here, memory)
     briefing.look()
-    tools = tuple(tool for tool in default_tools() if memory is not None or tool.name != MEMORY)
+    feedback = settings.feedback.drafts == "on"
+    tools = offered_tools(None, memory=memory is not None, feedback=feedback)
     caller = make_caller(here, options, model_name(settings), provider, tools, briefing.blocks)
     built = build_request(
         transcript.view,

@@ -65,6 +65,36 @@ def test_an_eleventh_draft_sends_the_oldest_away_and_tells_it(tmp_path: Path) ->
     assert box.get("fb-new") == last
 
 
+def test_a_draft_that_cannot_be_evicted_does_not_lose_the_new_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    box = outbox(tmp_path)
+    for number in range(10):
+        box.add(draft(f"fb-{number}", created=timestamp(START + timedelta(minutes=number))))
+
+    def stuck(*_: object, **__: object) -> None:
+        raise PermissionError("stuck")
+
+    monkeypatch.setattr(Path, "unlink", stuck)
+    assert box.add(draft("fb-new")) == ()
+    monkeypatch.undo()
+    assert len(box.listing().drafts) == 11
+    assert box.add(draft("fb-newer")) != ()
+    assert len(box.listing().drafts) == 10
+
+
+def test_a_full_disk_does_not_keep_the_lock_from_being_held(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> int:
+        raise OSError(28, "No space left on device")
+
+    box = outbox(tmp_path)
+    monkeypatch.setattr(os, "pwrite", full)
+    box.add(draft())
+    assert box.get("fb-1") == draft()
+
+
 def test_a_draft_goes_after_thirty_days_by_its_own_time_and_the_files(tmp_path: Path) -> None:
     box = outbox(tmp_path)
     for name, days in (("old", 31), ("young", 29), ("touched", 31), ("copied", 1)):
