@@ -237,7 +237,6 @@ class FeedbackDesk:
                 self._emit(sending=Sending(payload.draft.id, job.id, done, total))
                 job.enter(f"{done * 100 // max(total, 1)} %")
 
-            progress(0, len(prepared.data))
             clock = self._scene.clock
             try:
                 result = await send(
@@ -252,7 +251,14 @@ class FeedbackDesk:
             return self._told_of(payload.draft, sink, result)
 
         title = cut(plain_line(payload.draft.title), MOST_TITLE)
-        self._frame.run(NAME, f"sends “{title}” to {plain_line(sink.target)}", work)
+        job_id = self._frame.run(NAME, f"sends “{title}” to {plain_line(sink.target)}", work)
+        self._emit(sending=Sending(payload.draft.id, job_id, 0, len(prepared.data)))
+        self._frame.registry.task(job_id).add_done_callback(lambda _: self._over(job_id))
+
+    def _over(self, job_id: str) -> None:
+        """The attempt's job has ended, perhaps before it began."""
+        if self._seen.sending is not None and self._seen.sending.task_id == job_id:
+            self._emit(sending=None)
 
     def stop(self) -> None:
         """Stop the attempt that goes on; what it has handed over may have arrived."""

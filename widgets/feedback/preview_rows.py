@@ -7,16 +7,18 @@ from collections.abc import Iterator
 from typing import Final, cast
 
 import msgspec
-from rich.cells import chop_cells
+from rich.cells import cell_len, chop_cells
 
-from app.plain_text import plain, plain_line
+from app.plain_text import plain
 from widgets.cells import Cell
 from widgets.conversation.wrap import wrap
 
 Row = list[Cell]
 MOST_ROWS: Final = 200_000
 """More than a report of the largest size has at a width of 40 cells."""
+_HARD: Final = "\u00a0"
 _MARK: Final = re.compile(r"\[redacted: [a-z0-9 -]{1,40}\]")
+_HARD_MARK: Final = re.compile(_MARK.pattern.replace(" ", _HARD))
 _INDENT: Final = 2
 
 
@@ -27,44 +29,71 @@ def text_rows(data: bytes, width: int) -> list[Row]:
 
 def raw_rows(data: bytes, width: int) -> list[Row]:
     """The bytes as they are, cut at the width alone; control characters are shown, none is sent."""
-    text, width = plain(data.decode("utf-8", "replace"), show_colours=True), max(width, 2)
+    text, width = _shown(data.decode("utf-8", "replace")), max(width, 2)
     if text.isascii():
-        return [_marked(text[at : at + width]) for at in range(0, len(text), width)]
-    return [_marked(line) for line in chop_cells(text, width)]
+        lines = [text[at : at + width] for at in range(0, len(text), width)]
+    else:
+        lines = chop_cells(text, width)
+    return list(_told_apart(text, lines))
+
+
+def _told_apart(text: str, lines: list[str]) -> Iterator[Row]:
+    """The lines that a text was cut into; what was struck out is marked across their ends too."""
+    edges = [edge for mark in _MARK.finditer(text) for edge in mark.span()]
+    start = passed = 0
+    for line in lines:
+        row: Row = []
+        stop = start + len(line)
+        while start < stop:
+            while passed < len(edges) and edges[passed] <= start:
+                passed += 1
+            end = min(edges[passed], stop) if passed < len(edges) else stop
+            row.append((text[start:end], "removed" if passed % 2 else "text"))
+            start = end
+        yield row
 
 
 def _value_rows(value: object, width: int, depth: int) -> Iterator[Row]:
-    pad = " " * (_INDENT * depth)
+    pad = " " * min(_INDENT * depth, width // 2)
     if isinstance(value, dict):
         for name, each in cast("dict[str, object]", value).items():
-            shown = plain_line(name)
             if isinstance(each, dict | list) and each:
-                yield [(f"{pad}{shown}", "accent")]
+                yield from _padded(_lines(name, width - len(pad)), pad, "accent")
                 yield from _value_rows(each, width, depth + 1)
             else:
-                yield from _named(f"{pad}{shown}", _said(each), width)
+                yield from _named(name, _said(each), pad, width)
     elif isinstance(value, list):
         for number, each in enumerate(cast("list[object]", value), 1):
             yield [(f"{pad}{number}", "muted")]
             yield from _value_rows(each, width, depth + 1)
     else:
-        yield from (
-            [(pad, "text"), *_marked(line)] for line in _lines(_said(value), width - len(pad))
-        )
+        yield from _padded(_lines(_said(value), width - len(pad)), pad, "text")
 
 
-def _named(name: str, text: str, width: int) -> Iterator[Row]:
+def _named(name: str, text: str, pad: str, width: int) -> Iterator[Row]:
     """A name with its text: beside it where that is short, else below it."""
-    if "\n" not in text and len(name) + 2 + len(text) <= width:
-        yield [(f"{name}  ", "accent"), *_marked(plain(text))]
+    names, lines = _lines(name, width - len(pad)), _lines(text, width)
+    beside = f"{pad}{names[0]}  "
+    if len(names) == len(lines) == 1 and cell_len(beside) + cell_len(lines[0]) <= width:
+        yield [(beside, "accent"), *_marked(lines[0], "text")]
         return
-    yield [(name, "accent")]
-    pad = " " * (len(name) - len(name.lstrip()) + _INDENT)
-    yield from ([(pad, "text"), *_marked(line)] for line in _lines(text, width - len(pad)))
+    yield from _padded(names, pad, "accent")
+    inner = pad + " " * min(_INDENT, width // 4)
+    yield from _padded(_lines(text, width - len(inner)), inner, "text")
+
+
+def _padded(lines: list[str], pad: str, colour: str) -> Iterator[Row]:
+    yield from ([(pad, colour), *_marked(line, colour)] for line in lines)
 
 
 def _lines(text: str, width: int) -> list[str]:
-    return wrap(plain(text, show_colours=True), max(width, 1), MOST_ROWS)
+    """The text in lines that are broken at no space of a mark."""
+    text = _MARK.sub(lambda mark: mark[0].replace(" ", _HARD), _shown(text))
+    return wrap(text, max(width, 1), MOST_ROWS)
+
+
+def _shown(text: str) -> str:
+    return plain(text, show_colours=True)
 
 
 def _said(value: object) -> str:
@@ -72,11 +101,12 @@ def _said(value: object) -> str:
     return value if isinstance(value, str) else msgspec.json.encode(value).decode()
 
 
-def _marked(line: str) -> Row:
+def _marked(line: str, colour: str) -> Row:
     """A line with the marks of what was struck out told apart."""
     cells: Row = []
     done = 0
-    for match in _MARK.finditer(line):
-        cells += [(line[done : match.start()], "text"), (match[0], "removed")]
+    for match in _HARD_MARK.finditer(line):
+        cells += [(line[done : match.start()], colour)]
+        cells += [(match[0].replace(_HARD, " "), "removed")]
         done = match.end()
-    return [*cells, (line[done:], "text")]
+    return [*cells, (line[done:], colour)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rich.cells import split_graphemes
+from textual.geometry import Offset
 from textual.widgets import TextArea
 
 Location = tuple[int, int]
@@ -52,6 +53,14 @@ def _is_flag_letter(character: str) -> bool:
 
 class GraphemeArea(TextArea):
     """A text area whose cursor steps over whole visible characters."""
+
+    def scroll_cursor_visible(self, center: bool = False, animate: bool = False) -> Offset:
+        """As in Textual, but for the moment in which what was undone has taken the cursor's line
+        away and the cursor has not moved yet.
+        """
+        if self.cursor_location[0] >= self.document.line_count:
+            return Offset()
+        return super().scroll_cursor_visible(center, animate)
 
     def get_cursor_left_location(self) -> Location:
         row, column = self.cursor_location

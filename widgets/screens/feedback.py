@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import ClassVar, Final
+from collections.abc import Awaitable, Callable
+from typing import ClassVar, Final, Literal
 
 from msgspec.structs import replace
-from textual import on
+from textual import events, on
 from textual.binding import Binding, BindingType
 
 from app.background.feedback.drafts import Draft
@@ -56,14 +56,15 @@ class FeedbackScreen(FeedbackEditing):
         Binding("end,G", "end(1)", "Last", id="feedback.last"),
         Binding("1", "answer(0)", "First answer, when asked", id="feedback.choice_1"),
         Binding("2", "answer(1)", "Second answer, when asked", id="feedback.choice_2"),
+        Binding("3", "answer(2)", "Third answer, when asked", id="feedback.choice_3"),
         Binding("f1", "help", "Help", id="feedback.help"),
         Binding("escape,f5", "close", "Later", id="feedback.back"),
         Binding("ctrl+c", "give_up", "Leave the screen", id="feedback.give_up"),
         Binding("ctrl+q", "leave_app", "Leave", id="feedback.leave_app"),
     ]
 
-    _wants_send = False
-    """Whether to send as soon as it is known what; any other key takes it back."""
+    _wanted: Literal["", "send", "again"] = ""
+    """What to do as soon as it is known what would leave; any other key takes it back."""
     _discarded: Draft | None = None
     _attempts = 0
     """Number of the last attempt whose end was seen."""
@@ -72,11 +73,16 @@ class FeedbackScreen(FeedbackEditing):
         attempt = self._controller.state.feedback.attempt
         self._attempts = attempt.number if attempt else 0
 
+    async def act_on(self, event: events.Key | events.Paste) -> None:
+        self._wanted = ""
+        await super().act_on(event)
+
     async def press(self, action: str) -> None:
         """Carry out the action of a key; while something is asked, only the answer counts."""
-        name = action.partition("(")[0]
-        if self._question is None or name in IN_QUESTION:
-            self._wants_send = self._wants_send and name == "send"
+        self._wanted = ""
+        if self._question is None or action.partition("(")[0] in IN_QUESTION:
+            # The draft under the cursor may be another one than the last that was read.
+            await self.look_at_chosen()
             await self.run_action(action)
 
     # The cursor
@@ -84,7 +90,7 @@ class FeedbackScreen(FeedbackEditing):
     async def action_open(self) -> None:
         """Take the answer, act on the row, else edit the draft."""
         if self._question is not None:
-            self.action_answer(self._question.chosen)
+            await self.action_answer(self._question.chosen)
         elif self.pane.has_cursor:
             self.action_mark()
         else:
@@ -114,11 +120,13 @@ class FeedbackScreen(FeedbackEditing):
 
     @on(TreeList.Clicked, "#feedback-list")
     async def _draft_clicked(self, message: TreeList.Clicked) -> None:
+        self._wanted = ""
         if self._question is None and await self.leave_editor():
             self.choose(message.index)
 
     @on(TreeList.Clicked, "#feedback-pane")
     def _row_clicked(self, message: TreeList.Clicked) -> None:
+        self._wanted = ""
         if self._question is None and self.pane.has_cursor:
             self._row = message.index
             self.pane.move(self._row)
@@ -190,22 +198,25 @@ class FeedbackScreen(FeedbackEditing):
 
     def action_send(self) -> None:
         """Send exactly what the preview shows, as soon as it is known."""
+        self._send("send")
+
+    def _send(self, how: Literal["send", "again"]) -> None:
         draft, prepared = self._draft, self._prepared
         if draft is None:
             return
         if not draft.title.strip():
             self.tell("The report needs a title: it is the first line, e edits it.", "warning")
         elif prepared is None:
-            self._wants_send = True
+            self._wanted = how
         elif prepared.sink is None:
             self._ask(prepared.trouble, EXPORT_CHOICES, self._answer_export)
         else:
-            self._desk.send(prepared)
+            self._desk.send(prepared, again=how == "again")
 
     def prepared(self) -> None:
-        if self._wants_send:
-            self._wants_send = False
-            self.action_send()
+        wanted, self._wanted = self._wanted, ""
+        if wanted:
+            self._send(wanted)
 
     def action_stop(self) -> None:
         """Stop the attempt that goes on."""
@@ -222,7 +233,8 @@ class FeedbackScreen(FeedbackEditing):
     def _attempt_ended(self, attempt: Attempt) -> None:
         """Ask where only the person's word is missing for another attempt."""
         draft = self._draft
-        if draft is None or draft.id != attempt.draft_id or self._is_editing:
+        is_busy = self._is_editing or self.line.is_asking or self._question is not None
+        if draft is None or draft.id != attempt.draft_id or is_busy:
             return
         has_transcript = draft.id in self._choices
         if attempt.needs_word:
@@ -231,31 +243,33 @@ class FeedbackScreen(FeedbackEditing):
             words = "The service takes no report of this size. Send it without the transcript?"
             self._ask(words, SMALL_CHOICES, self._answer_small)
 
-    def _answer_again(self, value: str) -> None:
-        if value and self._prepared is not None:
-            self._desk.send(self._prepared, again=True)
+    async def _answer_again(self, value: str) -> None:
+        if value:
+            self._send("again")
 
-    def _answer_small(self, value: str) -> None:
+    async def _answer_small(self, value: str) -> None:
         if value and self._draft is not None:
             self._choices.pop(self._draft.id, None)
-            self._wants_send = True
             self.show_part("draft")
             self.prepare_soon()
+            self._send("send")
 
-    def _answer_export(self, value: str) -> None:
+    async def _answer_export(self, value: str) -> None:
         if value:
             self.action_export()
 
-    def _ask(self, words: str, choices: tuple[Choice, ...], answer: Callable[[str], None]) -> None:
+    def _ask(
+        self, words: str, choices: tuple[Choice, ...], answer: Callable[[str], Awaitable[None]]
+    ) -> None:
         self._question = Question(plain_line(words), choices, answer)
         self.draw()
 
-    def action_answer(self, index: int) -> None:
+    async def action_answer(self, index: int) -> None:
         """Give an answer by its number."""
         question, self._question = self._question, None
         self.draw()
         if question is not None and 0 <= index < len(question.choices):
-            question.answer(question.choices[index].value)
+            await question.answer(question.choices[index].value)
 
     def action_export(self) -> None:
         """Ask for the file that what would leave is written to."""
@@ -265,17 +279,17 @@ class FeedbackScreen(FeedbackEditing):
             self.draw()
 
     async def action_take_line(self) -> None:
-        """Write it there; the draft stays."""
-        name, prepared = self.line.value, self._prepared
-        self.action_leave_line()
+        """Write it there; the draft stays. Where that fails another name can be given."""
+        prepared = self._prepared
         if prepared is None:
             self.tell("It is still being prepared; try again in a moment.")
             return
         try:
-            file = await self._desk.export(prepared, name)
+            file = await self._desk.export(prepared, self.line.value)
         except ReverieError as error:
             self.tell(str(error), "error")
         else:
+            self.action_leave_line()
             size = bytes_in_words(len(prepared.payload.data))
             self.tell(f"Exported {size} to {plain_line(str(file))}; the draft stays.")
 
@@ -334,7 +348,7 @@ class FeedbackScreen(FeedbackEditing):
     async def action_close(self) -> None:
         """Leave what is asked, a warning, the pane, else the screen."""
         if self._question is not None:
-            self.action_answer(-1)
+            await self.action_answer(-1)
         elif any(each.severity != "info" for each in self._controller.state.notices):
             self.query_one(NoticeRows).dismiss()
         elif self._part != "draft":

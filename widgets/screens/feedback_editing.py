@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Final
 from textual import on
 from textual.widgets import TextArea
 
-from app.background.feedback.drafts import DraftNotFound, DraftTooLarge
+from app.background.feedback.drafts import MOST_DRAFTS
 from app.errors import ReverieError
-from app.plain_text import plain_line
+from app.plain_text import plain, plain_line
 from widgets.ask.choices import Choice
 from widgets.feedback.desk import FeedbackDesk
 from widgets.feedback.report_text import parts_of
@@ -23,7 +23,11 @@ if TYPE_CHECKING:
 
 PAUSE: Final = 0.5
 """Seconds without a key after which what was typed is written."""
-LONG_CHOICES: Final = (Choice("1", "Go on editing", ""), Choice("2", "Put aside", "aside"))
+STUCK_CHOICES: Final = (
+    Choice("1", "Go on editing", ""),
+    Choice("2", "Put aside", "aside"),
+    Choice("3", "Drop it", "drop"),
+)
 
 
 class FeedbackEditing(FeedbackView):
@@ -52,38 +56,45 @@ class FeedbackEditing(FeedbackView):
 
     async def action_new(self) -> None:
         """Begin a report of one's own."""
+        if len(self._feedback.drafts) >= MOST_DRAFTS:
+            self.tell(f"{MOST_DRAFTS} reports are kept. Send or discard one first.", "warning")
+            return
         try:
             draft = await self._desk.write("")
         except ReverieError as error:
             self.tell(str(error), "error")
             return
-        self._chosen, self._looked = draft.id, self.seen
-        self.take(draft)
-        self._is_new = True
+        self._chosen = draft.id
+        await self.look_at_chosen()
         await self.action_edit()
+        self._is_new = self._is_editing
 
     @on(TextArea.Changed)
     def _typed(self) -> None:
         if self._is_editing and self.editor.text != self._kept:
             self._prepared = None
-            self.run_worker(self._keep_soon(), group="keep", exclusive=True)
+            self.run_worker(self._keep_soon, group="pause", exclusive=True)
         self.draw()
 
     async def _keep_soon(self) -> None:
         await self._clock.sleep(PAUSE)
-        await self._keep()
+        # Another key ends only the pause: of two that write at once the older may come last.
+        self.run_worker(self._keep, group="keep")
 
     async def _keep(self) -> ReverieError | None:
         """Write what was typed; returns why that cannot be done."""
         async with self._saving:
             text, draft = self.editor.text, self._draft
-            if draft is None or text == self._kept:
+            if draft is None or not self._is_editing or text == self._kept:
                 return None
             try:
-                after = await self._desk.save(draft.id, *parts_of(text, self._report.line))
+                after = await self._desk.save(draft.id, *parts_of(text, self._report))
             except ReverieError as error:
+                self._unkept = str(error)
+                self.draw()
                 return error
-            self._kept, self._is_new = text, False
+            self._kept, self._unkept, self._is_new = text, "", False
+            self.catch_up()
             self._draft, self._looked = after, self.seen
             return None
 
@@ -92,41 +103,44 @@ class FeedbackEditing(FeedbackView):
         if not self._is_editing:
             return True
         error = await self._keep()
-        if isinstance(error, DraftTooLarge | DraftNotFound):
-            words = "Put aside, the text goes into a file beside the drafts."
-            self._question = Question(f"{error} {words}", LONG_CHOICES, self._answer_long)
-        if error is not None:
-            if self._question is None:
-                self.tell(str(error), "error")
-            self.settle_focus()
-            self.draw()
-            return False
-        self._is_editing = False
+        if error is None:
+            await self._stop_editing()
+            return True
+        words = plain_line(f"{error} Put aside, the text goes into a file beside the drafts.")
+        self._question = Question(words, STUCK_CHOICES, self._answer_stuck)
+        self.settle_focus()
+        self.draw()
+        return False
+
+    async def _stop_editing(self) -> None:
+        self._is_editing, self._unkept = False, ""
         if self._is_new and self._draft is not None:
             self._is_new = False
-            await self._desk.discard(self._draft.id)
+            await self._discard_new(self._draft.id)
+        self._looked = None
+        await self.look_at_chosen()
         self.settle_focus()
-        self.look_again()
         self.draw()
-        return True
 
-    def _answer_long(self, value: str) -> None:
-        if value:
-            self.run_worker(self._put_aside(), group="aside")
-
-    async def _put_aside(self) -> None:
-        draft = self._draft
-        if draft is None:
-            return
+    async def _discard_new(self, draft_id: str) -> None:
+        """Let go of a draft into which nothing was typed."""
         try:
-            file = await self._desk.set_aside(draft.id, self.editor.text)
+            await self._desk.discard(draft_id)
         except ReverieError as error:
             self.tell(str(error), "error")
+
+    async def _answer_stuck(self, value: str) -> None:
+        draft = self._draft
+        if draft is None or not value:
             return
-        self.tell(f"The text is in {plain_line(str(file))}.", "warning")
-        self._is_editing = False
-        self.settle_focus()
-        self.look_again()
+        if value == "aside":
+            try:
+                file = await self._desk.set_aside(draft.id, self.editor.text)
+            except ReverieError as error:
+                self.tell(str(error), "error")
+                return
+            self.tell(f"The text is in {plain_line(str(file))}.", "warning")
+        await self._stop_editing()
 
     async def action_leave_editor(self) -> None:
         """Back to the list; what was typed is kept."""
@@ -139,4 +153,4 @@ class FeedbackEditing(FeedbackView):
         if chat is not None:
             edited = await chat.edit_in_editor(self.editor.text)
             if edited is not None:
-                self.editor.change_text(edited)
+                self.editor.change_text(plain(edited, show_colours=True))

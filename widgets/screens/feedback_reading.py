@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Final, Literal, TypeAlias
 
 from textual import events
@@ -43,7 +44,7 @@ class Question:
 
     words: str
     choices: Sequence[Choice]
-    answer: Callable[[str], None]
+    answer: Callable[[str], Awaitable[None]]
     """Gets the value of the choice, empty when it was given up."""
     chosen: int = 0
 
@@ -68,15 +69,20 @@ class FeedbackReading(Follow, RingScreen):
         self._clock = controller.here.clock
         self._feedback = Feedback()
         self._chosen = chosen
+        self._index = 0
+        """Where the cursor was last, for when the chosen draft is gone."""
         self._draft: Draft | None = None
         self._looked: DraftSeen | None = None
         """How the chosen draft stood when it was read."""
-        self._report = ReportText("", "")
+        self._looking = asyncio.Lock()
+        self._report = ReportText()
         self._part: Part = "draft"
         self._row = 0
         self._rows: list[Row] = []
         self._laid_out: object = None
         self._is_editing = False
+        self._unkept = ""
+        """Why what was typed is not on disk."""
         self._transcripts: dict[str, Transcript] = {}
         self._choices: dict[str, Chosen] = {}
         """What of a draft's transcript goes along; nothing unless it is here."""
@@ -85,6 +91,8 @@ class FeedbackReading(Follow, RingScreen):
         """None while it is being prepared."""
         self._findings: tuple[Finding, ...] = ()
         """The secrets that were found last."""
+        self._cut_to = 0
+        """Number of the last message that the budget had no room for."""
         self._question: Question | None = None
 
     @property
@@ -134,11 +142,18 @@ class FeedbackReading(Follow, RingScreen):
             self.look_again()
         self.draw()
 
+    def catch_up(self) -> None:
+        """Show the outbox as it is by now: the next frame may be later than the next key."""
+        if self._feedback is not self._controller.state.feedback:
+            self._feedback = self._controller.state.feedback
+            self.draw()
+
     @property
     def position(self) -> int:
         """Which of the drafts is chosen."""
         ids = [draft.id for draft in self._feedback.drafts]
-        return ids.index(self._chosen) if self._chosen in ids else 0
+        at = ids.index(self._chosen) if self._chosen in ids else self._index
+        return max(min(at, len(ids) - 1), 0)
 
     @property
     def seen(self) -> DraftSeen | None:
@@ -149,43 +164,54 @@ class FeedbackReading(Follow, RingScreen):
         """Put the cursor on a draft."""
         drafts = self._feedback.drafts
         if drafts:
-            self._chosen = drafts[min(max(index, 0), len(drafts) - 1)].id
+            self._index = min(max(index, 0), len(drafts) - 1)
+            self._chosen = drafts[self._index].id
             self._part = "draft"
             self.look_again()
             self.draw()
 
     def look_again(self) -> None:
         """Read the chosen draft."""
-        self.run_worker(self._look(), group="draft", exclusive=True)
+        self.run_worker(self.look_at_chosen, group="draft")
 
-    async def _look(self) -> None:
-        seen = self._looked = self.seen
-        if seen is None:
-            self._draft, self._prepared, self._findings = None, None, ()
-            self._part = "draft"
-            self.draw()
-            return
-        try:
-            draft = await self._desk.read(seen.id)
-        except ReverieError as error:
-            self.tell(str(error), "warning")
-            return
-        self._chosen = draft.id
-        self.take(draft)
-        self.prepare_soon()
+    async def look_at_chosen(self) -> None:
+        """Have the draft under the cursor as it stands; an edited one stays as it is typed."""
+        async with self._looking:
+            self.catch_up()
+            seen = self.seen
+            if self._is_editing or (seen is not None and seen == self._looked):
+                return
+            self._looked = seen
+            try:
+                draft = await self._desk.read(seen.id) if seen is not None else None
+            except ReverieError as error:
+                draft = None
+                self.tell(str(error), "warning")
+                self.run_worker(self._desk.look, group="look")
+            if not self._is_editing:
+                self._index = self.position
+                self.take(draft)
+                self.prepare_soon()
 
-    def take(self, draft: Draft) -> None:
-        """Show a draft as it is on disk by now."""
-        self._draft = draft
+    def take(self, draft: Draft | None) -> None:
+        """Show a draft as it is on disk by now; whatever was asked of another one is over."""
+        before, self._draft = self._draft, draft
+        is_other = before is None or draft is None or draft.id != before.id
+        if is_other:
+            self._part, self._question, self._findings = "draft", None, ()
+        if draft is not None:
+            self._chosen = draft.id
         if not self._is_editing:
-            self._report = composed(draft)
+            self._report = composed(draft) if draft is not None else ReportText()
             self.editor.follow_text(self._report.text)
+            if is_other:
+                self.editor.move_cursor((0, 0))
 
     def prepare_soon(self) -> None:
         """Find out anew what would leave."""
         self._prepared = None
         self.draw()
-        self.run_worker(self._prepare(), group="prepare", exclusive=True)
+        self.run_worker(self._prepare, group="prepare", exclusive=True)
 
     async def _prepare(self) -> None:
         draft = self._draft
@@ -199,6 +225,8 @@ class FeedbackReading(Follow, RingScreen):
         )
         if draft is self._draft:
             self._prepared, self._findings = prepared, prepared.payload.findings
+            taken = [each.number for each in self.messages.messages if self.choice.takes(each)]
+            self._cut_to = max(taken[: prepared.payload.dropped_messages], default=0)
             self.lay_out()
             self.draw()
             self.prepared()
@@ -227,7 +255,7 @@ class FeedbackReading(Follow, RingScreen):
             if len(prepared.data) <= QUICK:
                 self._rows = make(prepared.data, width)
             else:
-                work = self._make_rows(make, prepared.data, width)
+                work = partial(self._make_rows, make, prepared.data, width)
                 self.run_worker(work, group="rows", exclusive=True)
         self.draw()
 

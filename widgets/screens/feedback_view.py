@@ -80,7 +80,7 @@ class FeedbackView(FeedbackReading):
         self.line.rest(self, "feedback.")
         self.set_focus(self.line, scroll_visible=False)
         self.follow(select.feedback, self.feedback_changed)
-        self.run_worker(self._desk.look(), group="look")
+        self.run_worker(self._desk.look, group="look")
 
     def on_resize(self, event: events.Resize) -> None:
         self.set_class(event.size.width < WIDE, "-narrow")
@@ -134,8 +134,6 @@ class FeedbackView(FeedbackReading):
         if self._part != "transcript":
             return [(" ", "text"), *self._rows[index]]
         message = self.messages.messages[index]
-        dropped = 0 if self._prepared is None else self._prepared.payload.dropped_messages
-        taken = [m.number for m in self.messages.messages if self.choice.takes(m)][:dropped]
         return message_cells(
             message,
             self.choice,
@@ -143,7 +141,7 @@ class FeedbackView(FeedbackReading):
             self._clock.now().astimezone(),
             glyphs,
             chosen=chosen,
-            is_cut=bool(taken) and message.number <= taken[-1],
+            is_cut=message.number <= self._cut_to,
         )
 
     def _empty(self) -> Sequence[str]:
@@ -154,7 +152,7 @@ class FeedbackView(FeedbackReading):
             "When something is wrong, the model",
             "may draft one; nothing is sent",
             "unless you send it.",
-            f"{hint(self, 'feedback.new')}: write one yourself.",
+            hint(self, "feedback.new", "writes one of your own."),
         )
 
     def _pane_empty(self) -> Sequence[str]:
@@ -235,7 +233,9 @@ class FeedbackView(FeedbackReading):
             return " Export to: "
         if self._is_editing:
             row, column = self.editor.cursor_location
-            return f" line {row + 1}, column {column + 1}   the first line is the title"
+            words = f"not kept: {self._unkept}" if self._unkept else "the first line is the title"
+            words = f" line {row + 1}, column {column + 1}   {plain_line(words)}"
+            return cut_cells(words, self.size.width - 1, glyphs_of(self.app).more)
         sending = self._feedback.sending
         words = f" {hint(self, 'feedback.stop')}" if sending is not None else ""
         return cut_cells(words, self.size.width - 1, glyphs_of(self.app).more)
