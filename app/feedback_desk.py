@@ -14,7 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from app.background.feedback.configured import NoSink, configured_sink
-from app.background.feedback.drafts import Draft, new_draft
+from app.background.feedback.drafts import LIFETIME, MOST_DRAFTS, Draft, new_draft
 from app.background.feedback.outbox import Outbox
 from app.background.feedback.payload import Choice, Payload, build
 from app.background.feedback.sender import CANCELLED, Refused, Result, send
@@ -92,7 +92,7 @@ class FeedbackDesk:
                 trouble=listing.trouble,
                 is_read=True,
             )
-        self._gone(listing.expired, "it was older than 30 days")
+        self._gone(listing.expired, f"older than {LIFETIME.days} days")
         for name in listing.damaged:
             if name not in self._told:
                 self._told.add(name)
@@ -106,17 +106,18 @@ class FeedbackDesk:
 
     def queued(self, _draft: Draft, evicted: tuple[Draft, ...]) -> None:
         """The model has queued a draft; `evicted` made room for it."""
-        self._gone(evicted, "only 10 drafts are kept, and it was the oldest")
+        self._gone(evicted, f"only {MOST_DRAFTS} are kept")
         self.look_soon()
 
     def _gone(self, drafts: tuple[Draft, ...], why: str) -> None:
         """Show in the panel that drafts have left unsent."""
         for draft in drafts:
+            title = f"“{cut(plain_line(draft.title), MOST_TITLE)}”"
 
-            async def tell(_job: Job) -> str:
-                return f"removed: {why}"
+            async def tell(_job: Job, title: str = title) -> str:
+                return f"removed, {why}: {title}"
 
-            self._frame.run(NAME, f"“{cut(plain_line(draft.title), MOST_TITLE)}”", tell)
+            self._frame.run(NAME, title, tell)
 
     @property
     def mechanism(self) -> Mechanism:

@@ -9,7 +9,7 @@ from typing import Final
 
 from rich.cells import cell_len
 
-from app.background.feedback.drafts import MOST_BYTES, Draft
+from app.background.feedback.drafts import Draft
 from app.background.feedback.payload import Choice
 from app.background.feedback.redact import Finding
 from app.background.feedback.transcript import Message
@@ -23,6 +23,8 @@ WHEN, STATUS = 13, 15
 """Cells of the columns of the list."""
 LEAST_TITLE: Final = 14
 """Cells of a title for which the moment gives way."""
+LEAST_WHEN: Final = 70
+"""Cells of a message's line below which its moment gives way."""
 PLACE: Final = 14
 """Cells of the place of a secret."""
 MOST_SECRET: Final = 48
@@ -81,7 +83,7 @@ def about_lines(draft: Draft, seen: DraftSeen | None, now: datetime) -> list[Cel
         moment_of(draft.created, now),
         plain_line(draft.category),
         f"session {draft.session_id[:8]}" if draft.session_id else "about no session",
-        f"{draft.size:,} of {bytes_in_words(MOST_BYTES)}".replace(",", " "),
+        bytes_in_words(draft.size),
     ]
     lines: list[Cell] = [(" · ".join(fact for fact in facts if fact), "muted")]
     if seen is not None and seen.reason:
@@ -104,7 +106,13 @@ def found_in_words(findings: Sequence[Finding]) -> str:
 
 def _counted(findings: Sequence[Finding]) -> str:
     counts = Counter(finding.kind for finding in findings)
-    return ", ".join(f"{count} {plain_line(kind)}" for kind, count in counts.items())
+    return ", ".join(f"{count} {_several(kind, count)}" for kind, count in counts.items())
+
+
+def _several(kind: str, count: int) -> str:
+    if count == 1 or " of " in kind:
+        return kind
+    return f"{kind}{'es' if kind.endswith('s') else 's'}"
 
 
 def finding_cells(
@@ -133,15 +141,15 @@ def message_cells(
     glyphs: Glyphs,
     *,
     chosen: bool,
-    is_cut: bool,
+    cut: str,
 ) -> list[Cell]:
-    """A message of the transcript as one line; `is_cut` where the budget has no room for it."""
+    """A message of the transcript as one line; `cut` is why it does not go along all the same."""
     takes = choice.takes(message)
     who, colour = ROLES.get(message.role, (message.role, "text"))
     lead = f"{message.number:>4}  {moment_of(message.at, now):<{WHEN}}"
-    if width < 60:
+    if width < LEAST_WHEN:
         lead = f"{message.number:>4}  "
-    note = "no room  " if is_cut and takes else ""
+    note = f"{cut}  " if cut and takes else ""
     room = max(width - 6 - len(lead) - 11 - len(note), 1)
     words = cut_cells(message_in_words(message), room, glyphs.more)
     return [
@@ -150,7 +158,7 @@ def message_cells(
         (lead, "muted"),
         (f"{who:<11}", colour if takes else "muted"),
         (note, "warn"),
-        (words, "text" if takes and not is_cut else "muted"),
+        (words, "text" if takes and not cut else "muted"),
     ]
 
 

@@ -100,6 +100,7 @@ class ChatScreen(ChatCommands, ChatAnswers, Follow, Screen[None]):
         self.follow(select.compaction, self._show_question)
         self.follow(select.access, self._show_question)
         self.follow(select.suggestion, self._suggestion_changed)
+        self.follow(select.feedback, lambda _: self._show_keys())
         self.follow(select.whole, self._title.show)
 
     def on_resize(self, event: events.Resize) -> None:

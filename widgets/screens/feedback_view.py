@@ -38,6 +38,8 @@ from widgets.tree.tree_list import TreeList
 
 WIDE: Final = 100
 """Columns from which on the draft stands beside the list."""
+CLOSE: Final = 60
+"""Columns below which words are left out."""
 FOOTS: Final[dict[Part, tuple[str, ...]]] = {
     "draft": ("preview", "edit", "send", "discard", "transcript", "secrets", "export", "new"),
     "text": ("preview", "send", "export", "copy"),
@@ -96,6 +98,7 @@ class FeedbackView(FeedbackReading):
         self.set_class(not self._feedback.drafts, "-none")
         self.set_class(self._part != "draft", "-pane")
         self.set_class(self.line.is_asking, "-asking")
+        self.set_class(self._question is not None, "-questioned")
         self.list.show(len(self._feedback.drafts), self.position, self._empty())
         self.pane.has_cursor = self._part in {"transcript", "secrets"}
         if self.pane_count:
@@ -141,7 +144,7 @@ class FeedbackView(FeedbackReading):
             self._clock.now().astimezone(),
             glyphs,
             chosen=chosen,
-            is_cut=message.number <= self._cut_to,
+            cut="withheld" if self._is_withheld else "no room" * (message.number <= self._cut_to),
         )
 
     def _empty(self) -> Sequence[str]:
@@ -184,7 +187,8 @@ class FeedbackView(FeedbackReading):
         if self._part == "secrets":
             return "Each is struck out unless you restore it."
         if self._part == "transcript":
-            taken = sum(map(self.choice.takes, self.messages.messages))
+            messages = [each for each in self.messages.messages if self.choice.takes(each)]
+            taken = sum(each.number > self._cut_to for each in messages) * (not self._is_withheld)
             of = f"{taken} of {len(self.messages.messages)} messages"
             return f"Of session {draft.session_id[:8]} {of} go along."
         form = "as text" if self._part == "text" else "byte for byte"
@@ -201,28 +205,41 @@ class FeedbackView(FeedbackReading):
     def _leaving(self) -> Content:
         if self._draft is None:
             return Content(plain_line(self._feedback.trouble))
-        prepared, is_on = self._prepared, self._draft.id in self._choices
-        attached = f"attach transcript  {'[x] on' if is_on else '[ ] off'}"
+        prepared, width, more = self._prepared, self.size.width - 2, glyphs_of(self.app).more
+        attached = f"attach transcript  {self._attached()}"
         if prepared is None:
             words = "what would leave is found out when you are done" * self._is_editing
-            return Content.styled(f"{attached}     {words or 'preparing…'}", "$r-muted")
+            words = f"{attached}     {words or 'preparing…'}"
+            return Content.styled(cut_cells(words, width, more), "$r-muted")
         found = found_in_words(prepared.payload.findings)
         leaves = f"leaves this machine: {self._weight()} {self._place()}"
         if prepared.sink is None:
             leaves = "leaves this machine: nothing, since no service is set"
         lines = [f"{attached}     {found}     {leaves}"]
-        if cell_len(lines[0]) > self.size.width - 2:
+        if cell_len(lines[0]) > width:
             lines = [f"{attached}     {found}", leaves]
+        if self.has_class("-short"):
+            lines = [cut_cells(line, width, more) for line in (f"{attached}  {found}", leaves)]
         styled = [Content.styled(cut(line, 400), "$r-muted") for line in lines]
-        notes = [*prepared.payload.notes, plain_line(self._feedback.trouble)]
-        styled += [Content.styled(note, "$r-warn") for note in notes if note]
+        notes = [*prepared.payload.notes, self._feedback.trouble]
+        styled += [Content.styled(plain_line(note), "$r-warn") for note in notes if note]
         return Content("\n").join(styled)
+
+    def _attached(self) -> str:
+        """Whether the transcript goes along."""
+        if self._draft is None or self._draft.id not in self._choices:
+            return "[ ] off"
+        return "[x] withheld" if self._is_withheld else "[x] on"
+
+    @property
+    def _is_withheld(self) -> bool:
+        return self._prepared is not None and bool(self._prepared.payload.withheld)
 
     def _asked(self) -> Content:
         question = self._question
         if question is None:
             return Content("")
-        parts: list[Content | str] = [Content.styled(f" {question.words}", "$r-warn"), "\n "]
+        parts: list[Content | str] = [Content.styled(question.words, "$r-warn"), "\n"]
         for index, choice in enumerate(question.choices):
             label = f" {hint(self, f'feedback.choice_{choice.key}', choice.label)} "
             parts += [Content.styled(label, "reverse" if index == question.chosen else ""), " "]
@@ -254,7 +271,8 @@ class FeedbackView(FeedbackReading):
             )
             return foot([external], [leave, help_], width)
         names = FOOTS[self._part] if self._draft is not None else ("new",)
-        keys = [hint(self, f"feedback.{n}", LABELS.get((self._part, n), "")) for n in names]
+        labels = LABELS if width >= CLOSE else {("draft", "preview"): "Preview", **LABELS}
+        keys = [hint(self, f"feedback.{n}", labels.get((self._part, n), "")) for n in names]
         back = hint(self, "feedback.back", "Later" if self._part == "draft" else "Draft")
         return foot(keys, [back, hint(self, "feedback.help")], width)
 
