@@ -17,6 +17,8 @@ from app.background.feedback.transcript import Message
 from app.feedback_desk import FeedbackDesk, Prepared
 from app.state.feedback import Feedback
 from tests.fakes.clock import FakeClock
+from tests.fakes.sessions import Made
+from tests.pilot.picker import keep
 from tests.pilot.stage import Window, window
 from tests.protocol.feedback_wire import TOKEN
 from widgets.screens.feedback import FeedbackScreen
@@ -43,6 +45,13 @@ def set_sink(tmp_path: Path, kind: str, endpoint: str, **more: Any) -> None:
     settings = {"sink": kind, "endpoint": endpoint, "token": TOKEN, **more}
     lines = [f"{key} = {json.dumps(value)}" for key, value in settings.items()]
     (tmp_path / "config" / "settings.toml").write_text("\n".join(["[feedback]", *lines]) + "\n")
+
+
+def a_session(tmp_path: Path) -> Made:
+    """One of four messages, which can be attached."""
+    made = Made(1).talk("first prompt", "first answer").talk("second prompt", "second answer")
+    keep(tmp_path, made)
+    return made
 
 
 class Review:

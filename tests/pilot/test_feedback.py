@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from time import perf_counter
 
 import msgspec
 import pytest
@@ -11,7 +11,7 @@ from rich.cells import cell_len
 from app.state import facts as f
 from app.state.feedback import Sending
 from tests.fakes.sessions import Made
-from tests.pilot.feedback_stage import MAIL, box_of, draft, review, set_sink
+from tests.pilot.feedback_stage import MAIL, a_session, box_of, draft, review, set_sink
 from tests.pilot.picker import keep
 from widgets.screens.chat import ChatScreen
 from widgets.screens.dialogs.help import HelpScreen
@@ -146,14 +146,8 @@ async def test_where_no_secret_is_that_is_said(tmp_path: Path) -> None:
         assert "Fault 1" in seen.screen.editor.text
 
 
-async def about_a_session(tmp_path: Path, **fields: Any) -> Made:
-    talk = Made(1).talk("first prompt", "first answer").talk("second prompt", "second answer")
-    keep(tmp_path, talk)
-    return talk
-
-
 async def test_of_a_transcript_goes_what_is_taken(tmp_path: Path) -> None:
-    talk = await about_a_session(tmp_path)
+    talk = a_session(tmp_path)
     async with review(tmp_path, draft(session_id=talk.id)) as seen:
         assert "[ ] off" in seen.shown() and "transcript" not in seen.report
         await seen.keys("t")
@@ -235,7 +229,7 @@ async def test_what_the_budget_has_no_room_for_is_told_and_marked(tmp_path: Path
 
 
 async def test_what_was_chosen_stays_with_its_draft(tmp_path: Path) -> None:
-    talk = await about_a_session(tmp_path)
+    talk = a_session(tmp_path)
     drafts = [draft(number, session_id=talk.id, body=f"Ask {MAIL}") for number in (1, 2)]
     async with review(tmp_path, *drafts) as seen:
         await seen.keys("t", "space", "escape", "s", "space", "escape", "down")
@@ -246,7 +240,7 @@ async def test_what_was_chosen_stays_with_its_draft(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("size", [(120, 40), (80, 24), (40, 12), (20, 5), (300, 100)])
 async def test_any_text_is_shown_as_data_at_any_size(tmp_path: Path, size: tuple[int, int]) -> None:
-    talk = Made(1).talk(HOSTILE, HOSTILE).calls("t1", HOSTILE, **{HOSTILE: HOSTILE})
+    talk = Made(1).talk(HOSTILE, HOSTILE).calls("t1", f"mcp__{HOSTILE}", **{HOSTILE: HOSTILE})
     keep(tmp_path, talk)
     hostile = draft(title=HOSTILE, body=f"{HOSTILE}\r\n{HOSTILE} {MAIL}", category=HOSTILE,
                     evidence=HOSTILE * 20, session_id=talk.id, status="failed",
@@ -270,6 +264,20 @@ async def test_any_text_is_shown_as_data_at_any_size(tmp_path: Path, size: tuple
         await seen.keys("u", "escape")
         assert isinstance(seen.seen.app.screen, ChatScreen)
         assert seen.disk() == hostile
+
+
+async def test_a_long_session_stays_quick(tmp_path: Path) -> None:
+    talk = Made(1)
+    for number in range(2_000):
+        talk.talk(f"prompt {number}", "a line of an answer " * 12)
+    keep(tmp_path, talk)
+    async with review(tmp_path, draft(session_id=talk.id)) as seen:
+        began = perf_counter()
+        await seen.burst("t", *["space", "down"] * 20, "end", "up", "o", "p", "p", "end")
+        assert perf_counter() - began < 8
+        numbers = [each["number"] for each in seen.report["transcript"]["messages"]]
+        assert numbers == list(range(21, 4_000))
+        assert seen.rows().encode() == seen.prepared.data
 
 
 async def test_the_mouse_chooses_edits_and_marks(tmp_path: Path) -> None:

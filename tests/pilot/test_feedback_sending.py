@@ -2,10 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-import socket
-import stat
 import threading
-from asyncio.selector_events import BaseSelectorEventLoop
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +11,8 @@ from msgspec.structs import replace
 
 from app.background.feedback import serve
 from app.feedback_desk import FeedbackDesk, Prepared
-from app.state.facts import FeedbackSeen
-from app.state.feedback import Attempt
 from tests.fakes.feedback_server import FeedbackServer
-from tests.fakes.sessions import Made
-from tests.pilot.feedback_stage import MAIL, draft, review, set_sink
-from tests.pilot.picker import keep
+from tests.pilot.feedback_stage import MAIL, a_session, draft, review, set_sink
 from tests.protocol.feedback_wire import receiver
 from widgets.screens.chat import ChatScreen
 
@@ -27,14 +20,8 @@ BUSY = {"status": 429, "headers": {"retry-after": "60"}}
 HANGS = {"hang": True}
 
 
-def talk(tmp_path: Path) -> Made:
-    made = Made(1).talk("a prompt", "an answer")
-    keep(tmp_path, made)
-    return made
-
-
 async def test_what_is_sent_is_what_was_previewed_and_the_draft_is_gone(tmp_path: Path) -> None:
-    made = talk(tmp_path)
+    made = a_session(tmp_path)
     body = f"日本語 \x1b[2J {MAIL} " + "word " * 90
     with receiver(tmp_path / "in") as service:
         set_sink(tmp_path, "http", service.url)
@@ -56,14 +43,14 @@ async def test_what_is_sent_is_what_was_previewed_and_the_draft_is_gone(tmp_path
 
 
 async def test_without_t_no_word_of_the_session_leaves(tmp_path: Path) -> None:
-    made = talk(tmp_path)
+    made = a_session(tmp_path)
     with FeedbackServer() as server:
         set_sink(tmp_path, "http", server.url)
         async with review(tmp_path, draft(session_id=made.id)) as seen:
             await seen.keys("t", "t", "ctrl+s")
             assert await seen.ended() == "sent"
         (request,) = server.requests
-        assert b"a prompt" not in request.body and "transcript" not in json.loads(request.body)
+        assert b"first prompt" not in request.body and "transcript" not in json.loads(request.body)
         assert request.headers["idempotency-key"] == "fb-1"
 
 
@@ -96,7 +83,7 @@ async def test_a_no_keeps_the_draft_and_says_why(tmp_path: Path, status: int, wo
 
 
 async def test_what_is_too_large_can_go_without_its_transcript(tmp_path: Path) -> None:
-    made = talk(tmp_path)
+    made = a_session(tmp_path)
     with FeedbackServer([{"status": 413}, {"status": 413}]) as server:
         set_sink(tmp_path, "http", server.url)
         async with review(tmp_path, draft(session_id=made.id)) as seen:
@@ -163,51 +150,6 @@ async def test_a_cut_connection_to_a_service_that_knows_the_report_needs_no_word
             assert "It may have arrived all the same." in seen.disk().reason
             await seen.keys("ctrl+s")
             assert await seen.ended(2) == "sent"
-
-
-async def test_with_no_service_it_is_told_how_and_the_export_is_offered(tmp_path: Path) -> None:
-    async with review(tmp_path, draft()) as seen:
-        assert "leaves this machine: nothing, since no service is set" in seen.shown()
-        await seen.keys("ctrl+s")
-        shown = " ".join(seen.shown().split())
-        assert "No service for reports is set" in shown and "Set feedback.sink to http" in shown
-        await seen.keys("2", "ctrl+s", "escape", "ctrl+s", "1")
-        assert "Export to:" in seen.shown()
-        await seen.keys("enter")
-        file = tmp_path / "work" / "fb-1.json"
-        assert file.read_bytes() == seen.prepared.data
-        assert stat.S_IMODE(file.stat().st_mode) == 0o600
-        assert "the draft stays" in seen.said() and seen.ids() == ["fb-1"]
-
-
-async def test_an_export_asks_where_and_overwrites_nothing(tmp_path: Path) -> None:
-    work, name = tmp_path / "work", "[b]r \x1b.json"
-    async with review(tmp_path, draft()) as seen:
-        await seen.keys("x", "escape", "x", "ctrl+u", *"no")
-        (work / "no").write_text("mine")
-        await seen.keys("enter")
-        assert "no exists already." in seen.said() and "Export to:" in seen.shown()
-        await seen.keys("ctrl+u", *"~nobody-of-this-name/x", "enter")
-        assert "names no folder" in seen.said()
-        await seen.keys("ctrl+u")
-        seen.screen.line.value = name
-        await seen.keys("enter")
-        assert (work / "no").read_text() == "mine"
-        assert sorted(each.name for each in work.iterdir()) == [name, "no"]
-        assert (work / name).read_bytes() == seen.prepared.data
-        assert "[b]r ␛.json" in seen.said() and "Export to:" not in seen.shown()
-
-
-async def test_a_discarded_draft_comes_back_as_it_was(tmp_path: Path) -> None:
-    old = draft(2, status="failed", reason="Why.", evidence="e", may_have_arrived=True)
-    async with review(tmp_path, draft(1), old, draft(3)) as seen:
-        await seen.keys("down", "d")
-        assert seen.ids() == ["fb-1", "fb-3"] and "u puts it back" in seen.said()
-        assert "Fault 1" in seen.at()
-        await seen.keys("u")
-        assert seen.disk(2) == old and "Fault 2" in seen.at()
-        await seen.keys("u")
-        assert len(seen.ids()) == 3
 
 
 async def test_keys_that_come_at_once_act_on_the_draft_under_the_cursor(tmp_path: Path) -> None:
@@ -324,17 +266,6 @@ async def test_leaving_the_app_keeps_what_was_on_its_way(tmp_path: Path) -> None
         assert seen.disk().status == "failed" and seen.disk().may_have_arrived
 
 
-async def test_an_end_that_comes_while_a_file_is_named_asks_nothing(tmp_path: Path) -> None:
-    made = talk(tmp_path)
-    async with review(tmp_path, draft(session_id=made.id)) as seen:
-        await seen.keys("t", "x")
-        attempt = Attempt("fb-1", "failed", "No.", 1, is_too_large=True)
-        seen.seen.controller.emit(FeedbackSeen(replace(seen.state, attempt=attempt)))
-        await seen.settled()
-        await seen.keys("ctrl+u", *"out", "enter")
-        assert (tmp_path / "work" / "out").exists()
-
-
 async def test_a_draft_that_is_gone_is_neither_shown_nor_sent(tmp_path: Path) -> None:
     with FeedbackServer() as server:
         set_sink(tmp_path, "http", server.url)
@@ -358,38 +289,3 @@ async def test_a_draft_that_was_changed_elsewhere_is_not_sent_as_it_was(tmp_path
             await seen.keys("ctrl+s")
             assert await seen.ended(2) == "sent"
         assert b"Other words." in server.requests[0].body
-
-
-async def test_a_report_without_a_title_is_not_sent(tmp_path: Path) -> None:
-    with FeedbackServer() as server:
-        set_sink(tmp_path, "http", server.url)
-        async with review(tmp_path, draft(title=" ")) as seen:
-            assert "“no title yet”" in seen.at()
-            await seen.keys("ctrl+s")
-            assert "needs a title" in seen.said() and server.connections == 0
-
-
-async def test_without_send_no_connection_is_opened(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    opened: list[object] = []
-
-    def connect(*args: object) -> None:
-        opened.append(args)
-        raise OSError("no connection here")
-
-    async def sock_connect(*args: object) -> None:
-        connect(*args)
-
-    monkeypatch.setattr(socket.socket, "connect", connect)
-    monkeypatch.setattr(BaseSelectorEventLoop, "sock_connect", sock_connect)
-    made = talk(tmp_path)
-    set_sink(tmp_path, "http", "http://127.0.0.1:9/in")
-    async with review(tmp_path, draft(body=MAIL, session_id=made.id), draft(2)) as seen:
-        await seen.keys("down", "p", "p", "p", "s", "space", "escape", "t", "space", "o", "escape")
-        await seen.keys("e", "x", "escape", "n", "y", "escape", "x", "enter", "y", "d", "u")
-        await seen.keys("f1", "escape", "escape", "f5", "c")
-        assert opened == [] and len(seen.ids()) == 3
-        await seen.keys("ctrl+s")
-        assert await seen.ended() == "failed"
-        assert opened and "It could not be reached" in seen.said()

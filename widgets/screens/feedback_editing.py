@@ -72,7 +72,7 @@ class FeedbackEditing(FeedbackView):
     @on(TextArea.Changed)
     def _typed(self) -> None:
         if self._is_editing and self.editor.text != self._kept:
-            self._prepared = None
+            self.forget_prepared()
             self.run_worker(self._keep_soon, group="pause", exclusive=True)
         self.draw()
 

@@ -89,6 +89,9 @@ class FeedbackReading(Follow, RingScreen):
         self._restored: dict[str, frozenset[str]] = {}
         self._prepared: Prepared | None = None
         """None while it is being prepared."""
+        self._asked_for = 0
+        """Counts what was to be prepared: only the last of it is wanted."""
+        self._preparing = asyncio.Lock()
         self._findings: tuple[Finding, ...] = ()
         """The secrets that were found last."""
         self._cut_to = 0
@@ -209,21 +212,28 @@ class FeedbackReading(Follow, RingScreen):
 
     def prepare_soon(self) -> None:
         """Find out anew what would leave."""
-        self._prepared = None
+        self.forget_prepared()
         self.draw()
-        self.run_worker(self._prepare, group="prepare", exclusive=True)
+        self.run_worker(partial(self._prepare, self._asked_for), group="prepare")
 
-    async def _prepare(self) -> None:
-        draft = self._draft
-        if draft is None:
-            return
-        prepared = await self._desk.prepare(
-            draft,
-            self._transcripts.get(draft.id),
-            self._choices.get(draft.id),
-            self.restored,
-        )
-        if draft is self._draft:
+    def forget_prepared(self) -> None:
+        """What was prepared, or is being prepared, is not what would leave any more."""
+        self._prepared = None
+        self._asked_for += 1
+
+    async def _prepare(self, number: int) -> None:
+        # One at a time: a megabyte takes a second, and a thread cannot be stopped.
+        async with self._preparing:
+            draft = self._draft
+            if draft is None or number != self._asked_for:
+                return
+            prepared = await self._desk.prepare(
+                draft,
+                self._transcripts.get(draft.id),
+                self._choices.get(draft.id),
+                self.restored,
+            )
+        if number == self._asked_for:
             self._prepared, self._findings = prepared, prepared.payload.findings
             taken = [each.number for each in self.messages.messages if self.choice.takes(each)]
             self._cut_to = max(taken[: prepared.payload.dropped_messages], default=0)
