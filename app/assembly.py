@@ -331,7 +331,7 @@ def session_policy(here: Installation, options: Options, settings: Settings) -> 
     texts = settings.permissions
     return Policy(
         root=here.folder,
-        home=Path(here.environment.get("HOME") or Path.home()),
+        home=here.home,
         mode=Mode(texts.mode),
         rules=Rules(_readable(texts.allow), _readable(texts.ask), _readable(texts.deny)),
         added_roots=options.added_folders,

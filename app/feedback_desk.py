@@ -202,11 +202,10 @@ class FeedbackDesk:
     ) -> Prepared:
         """What `send` would send; a transcript goes along only where it is given and chosen."""
         here = self._scene.here
-        home = Path(here.environment.get("HOME") or Path.home())
         sink, trouble = None, ""
         settings = self._scene.settings().feedback
         try:
-            sink = configured_sink(settings, here.places, home, here.clock)
+            sink = configured_sink(settings, here.places, here.home, here.clock)
         except NoSink as error:
             trouble = str(error)
         budget = settings.budget_bytes if sink is None else sink.budget
@@ -292,16 +291,9 @@ class FeedbackDesk:
 
     async def export(self, prepared: Prepared, name: str) -> Path:
         """Write what would leave to a file; the draft stays. Raises `ReverieError`."""
-        payload, folder = prepared.payload, self._scene.here.folder
-
-        def write() -> Path:
-            try:
-                path = folder / Path(name).expanduser()
-            except RuntimeError as error:
-                raise ReverieError(f"{name} names no folder: {error}.") from error
-            return export(path, payload.draft.id, payload.data)
-
-        return await asyncio.to_thread(write)
+        payload, here = prepared.payload, self._scene.here
+        path = here.home / name[2:] if name.startswith("~/") else here.folder / name
+        return await asyncio.to_thread(export, path, payload.draft.id, payload.data)
 
 
 def _seen(draft: Draft) -> DraftSeen:

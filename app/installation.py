@@ -74,6 +74,11 @@ class Installation:
         """The top of the project: of its repository, or the folder itself outside of git."""
         return git_root(self.folder) or self.folder
 
+    @property
+    def home(self) -> Path:
+        """The person's home folder."""
+        return Path(self.environment.get("HOME") or Path.home())
+
     def memory_folders(self, settings: Settings) -> tuple[Path, Path]:
         """The folder of the project's memory, and that of its history.
 
@@ -83,10 +88,8 @@ class Installation:
         chosen = settings.memory.folder
         if chosen is None:
             return own, own.with_name("memory-history")
-        home = self.environment.get("HOME") or str(Path.home())
-        folder = (
-            Path(home, chosen.removeprefix("~").lstrip("/")) if chosen[0] == "~" else Path(chosen)
-        )
+        is_home = chosen[0] == "~"
+        folder = self.home / chosen[1:].lstrip("/") if is_home else Path(chosen)
         folder = self.places.config / folder  # a relative one starts where the settings are
         return folder, self.places.data / "memory-history" / project_slug(folder)
 

@@ -32,8 +32,7 @@ def session_memory(here: Installation, settings: Settings, session_id: str) -> S
 
 def briefing_of(here: Installation, memory: SessionMemory | None) -> Briefing:
     """What the requests of a session carry besides the conversation; nothing is read yet."""
-    home = Path(here.environment.get("HOME") or Path.home())
-    surface = Surface(here.folder, here.root, home, here.places.config, _refuses)
+    surface = Surface(here.folder, here.root, here.home, here.places.config, _refuses)
     return Briefing(surface, memory, here.clock)
 
 

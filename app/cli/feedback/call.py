@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 from app.background.feedback.configured import configured_sink
 from app.background.feedback.drafts import LIFETIME, Draft
@@ -38,8 +37,8 @@ class Call:
 
     def sink(self) -> Sink:
         """Where reports go. Raises `NoSink`."""
-        home = Path(self.here.environment.get("HOME") or Path.home())
-        return configured_sink(self.settings, self.here.places, home, self.here.clock)
+        here = self.here
+        return configured_sink(self.settings, here.places, here.home, here.clock)
 
     def export_sink(self) -> FileSink:
         """An export into the working folder, which needs no settings."""
