@@ -293,6 +293,8 @@ class FeedbackDesk:
         """Write what would leave to a file; the draft stays. Raises `ReverieError`."""
         payload, here = prepared.payload, self._scene.here
         path = here.home / name[2:] if name.startswith("~/") else here.folder / name
+        if name.startswith("~") and not name.startswith("~/"):
+            raise ReverieError(f"{name} names no folder here; your own is ~/.")
         return await asyncio.to_thread(export, path, payload.draft.id, payload.data)
 
 
