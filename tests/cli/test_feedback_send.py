@@ -335,3 +335,13 @@ def test_a_receiver_needs_a_token_that_can_be_read(inside: Inside) -> None:
     file.write_text("\n")
     file.chmod(0o600)
     assert "token" in inside.fails("serve", "--token-file", "token", code=2)
+
+
+def test_a_receiver_that_cannot_listen_leaves_signals_as_they_are(inside: Inside) -> None:
+    (inside.cli.project / "token").write_text(TOKEN)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    with FeedbackServer() as other:
+        words = ["serve", "--token-file", "token", "--port", str(other.port)]
+        ended, _ = inside.code(*words)
+    assert (ended, "listened on" in inside.err) == (1, True)
+    assert signal.pthread_sigmask(signal.SIG_BLOCK, ()) == before

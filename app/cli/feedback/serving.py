@@ -49,14 +49,17 @@ def serve(call: Call, arguments: Namespace) -> int:
     if arguments.folder is not None:
         folder = here.folder / arguments.folder
     token = _token(call, arguments.token_file)
-    # Before the thread is started, which inherits it. What is ignored, as by nohup, stays so.
-    waited = {number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN}
-    signal.pthread_sigmask(signal.SIG_BLOCK, waited)
     with Receiver(folder, token, arguments.host, arguments.port) as receiver:
-        _tell(call, receiver)
-        threading.Thread(target=receiver.serve_forever, daemon=True).start()
-        ended = signal.sigwait(waited)
-        receiver.shutdown()
+        # Before the thread is started, which inherits it. What is ignored, as by nohup, stays so.
+        waited = {number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN}
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, waited)
+        try:
+            _tell(call, receiver)
+            threading.Thread(target=receiver.serve_forever, daemon=True).start()
+            ended = signal.sigwait(waited)
+            receiver.shutdown()
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
     return 128 + ended
 
 
