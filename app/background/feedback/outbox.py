@@ -18,6 +18,7 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
+from app.background.feedback.draft_files import put_aside, read_draft
 from app.background.feedback.drafts import (
     LIFETIME,
     MOST_DRAFTS,
@@ -29,14 +30,12 @@ from app.background.feedback.drafts import (
 )
 from app.clock import Clock, timestamp
 from app.errors import StorageError
-from app.paths import create_private, make_private_folder, write_private
+from app.paths import create_private, make_private_folder, read_small, write_private
 from app.plain_text import encodable
 from app.storage.file_lock import locked
 from app.storage.local import FileLog
 from app.storage.reading import LAST_SECOND
 
-MOST_FILE_BYTES: Final = 1 << 20
-"""Of a draft's file; six times the limit of its texts is the most that JSON makes of them."""
 SAFE_TO_REPEAT: Final = (
     "The program ended while this was being sent. It may have arrived; sending it again makes no "
     "second report."
@@ -45,9 +44,14 @@ UNKNOWN_END: Final = (
     "The program ended while this was being sent. It may have arrived; look there before you send "
     "it again."
 )
+REMOVED: Final = "removed"
+"""The folder in which drafts that had to leave lie for another 30 days."""
+MOST_REMOVED: Final = 100
+"""Of these drafts; the oldest are deleted."""
+MOST_LOG_BYTES: Final = 16 << 20
+"""Of the log of what was sent."""
 _PATIENCE: Final = 2.0
 """Seconds for another sender that is done and only has to let go."""
-_FLAGS: Final = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class SentReport(msgspec.Struct, frozen=True):
@@ -93,7 +97,7 @@ class Outbox:
             evicted: list[Draft] = []
             for old in others[: max(len(others) + held + 1 - MOST_DRAFTS, 0)]:
                 with contextlib.suppress(StorageError):  # the new one is stored all the same
-                    self._remove(old.id)
+                    self._let_go(old)
                     evicted.append(old)
         return tuple(evicted)
 
@@ -120,6 +124,14 @@ class Outbox:
         damaged = tuple(name for name in names if name.endswith(".damaged"))
         return Listing(drafts, damaged, expired, trouble)
 
+    def settle(self, draft_id: str) -> None:
+        """Draw the conclusion from an attempt at this draft whose process died; raises nothing
+        where the folder cannot be written.
+        """
+        if self.folder.exists():
+            with contextlib.suppress(StorageError), self._changing():
+                self._settle(draft_id)
+
     def get(self, draft_id: str) -> Draft:
         """One draft as it stands on disk. Raises DraftNotFound."""
         draft = self._read(draft_id)
@@ -144,12 +156,12 @@ class Outbox:
 
     def set_aside(self, draft_id: str, text: str) -> Path:
         """Keep a text that the draft cannot take in a file beside it, which no listing shows."""
-        make_private_folder(self.folder)
-        for number in itertools.count(1):
-            file = self.folder / f"{draft_id}-{number}.txt"
-            with contextlib.suppress(FileExistsError):
-                create_private(file, encodable(text).encode())
-                return file
+        with self._changing():
+            for number in itertools.count(1):
+                file = self.folder / f"{draft_id}-{number}.txt"
+                with contextlib.suppress(FileExistsError):
+                    create_private(file, encodable(text).encode())
+                    return file
         raise AssertionError("there is always a free number")
 
     def discard(self, draft_id: str) -> None:
@@ -184,13 +196,20 @@ class Outbox:
             self._write(draft)
 
     def sent(self, draft: Draft, remote_id: str) -> None:
-        """Log a draft as sent, then delete it; for the holder of `sending` alone."""
+        """Log a draft as sent, then delete it; for the holder of `sending` alone.
+
+        Raises `StorageError` when it could not be logged; it is deleted all the same.
+        """
         report = SentReport(draft.id, remote_id, timestamp(self._clock.now()), draft.sink)
         with self._changing():
             log = FileLog(self.folder / "sent.jsonl", "log of sent reports")
             try:
                 log.append([msgspec.json.encode(report)])
                 log.sync()
+            except StorageError as error:
+                raise StorageError(
+                    f"The log of sent reports could not be written: {error.happened}"
+                ) from error
             finally:
                 log.close()
                 # Also where the log is full: what stays here would be sent once more.
@@ -199,7 +218,11 @@ class Outbox:
     def sent_reports(self) -> tuple[SentReport, ...]:
         """What was sent, oldest first; lines that are damaged are left out."""
         reports: list[SentReport] = []
-        for raw in FileLog(self.folder / "sent.jsonl", "log of sent reports").read().split(b"\n"):
+        try:
+            log = read_small(self.folder / "sent.jsonl", MOST_LOG_BYTES)
+        except OSError:
+            return ()
+        for raw in log.split(b"\n"):
             with contextlib.suppress(msgspec.DecodeError, UnicodeDecodeError):
                 reports.append(msgspec.json.decode(raw, type=SentReport))
         return tuple(reports)
@@ -211,20 +234,49 @@ class Outbox:
 
     def _mend(self) -> None:
         """Put damaged files aside and settle what a crash left behind."""
+        with contextlib.suppress(OSError):  # the folder of another person
+            if stat.S_IMODE(self.folder.stat().st_mode) & 0o077:
+                self.folder.chmod(0o700)
+            for half in self.folder.glob(".tmp-*"):  # whoever wrote it held the lock, and is gone
+                half.unlink()
         for path in self._files():
             draft_id = path.name.removesuffix(".json")
             with contextlib.suppress(OSError):  # one that may not be read stays where it is
-                if _read_draft(path) is None:
-                    _put_aside(path)
+                if read_draft(path) is None:
+                    put_aside(path)
                 else:
                     self._settle(draft_id)
 
     def _expire(self) -> tuple[Draft, ...]:
-        """Remove the drafts that are too old; returns them."""
+        """Let the drafts go that are too old; returns them."""
         expired = tuple(d for d in self._drafts() if self._is_expired(d) and not self._is_held(d))
         for draft in expired:
-            self._remove(draft.id)
+            self._let_go(draft)
         return expired
+
+    def _let_go(self, draft: Draft) -> None:
+        """Move a draft that nobody has discarded to where it lies for another while.
+
+        A clock that runs ahead by years must not delete a word for good.
+        """
+        now = self._clock.now().timestamp()
+        folder = self.folder / REMOVED
+        make_private_folder(folder)
+        try:
+            files = sorted(folder.iterdir(), key=lambda file: file.lstat().st_mtime, reverse=True)
+            for number, old in enumerate(files, 1):
+                is_old = old.lstat().st_mtime < now - LIFETIME.total_seconds()
+                if is_old or number >= MOST_REMOVED:
+                    old.unlink()
+            kept = folder / f"{draft.id}.json"
+            (self.folder / f"{draft.id}.json").replace(kept)
+            os.utime(kept, (now, now))
+            self._lock_of(draft.id).unlink(missing_ok=True)
+        except OSError as error:
+            raise StorageError(
+                f"The draft {draft.id} cannot be moved to {folder}: {error.strerror or error}.",
+                kept="It is still there.",
+            ) from error
 
     def _settle(self, draft_id: str) -> None:
         """Draw the conclusion from an attempt whose process died."""
@@ -283,7 +335,7 @@ class Outbox:
         if not is_draft_id(draft_id):
             return None
         try:
-            return _read_draft(self.folder / f"{draft_id}.json")
+            return read_draft(self.folder / f"{draft_id}.json")
         except OSError:
             return None
 
@@ -301,35 +353,6 @@ class Outbox:
                 kept="It is still there.",
                 todo=f"Check the permissions of {self.folder}.",
             ) from error
-
-
-def _read_draft(path: Path) -> Draft | None:
-    """The draft in a file, None when it holds none. Raises `OSError` when it cannot be read."""
-    if path.is_symlink():
-        return None
-    descriptor = os.open(path, _FLAGS)
-    with os.fdopen(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            return None
-        content = file.read(MOST_FILE_BYTES + 1)
-    if len(content) > MOST_FILE_BYTES:
-        return None
-    try:
-        draft = msgspec.json.decode(content, type=Draft)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return None
-    is_named = is_draft_id(draft.id) and path.name == f"{draft.id}.json"
-    return draft if is_named and moment(draft.created) is not None else None
-
-
-def _put_aside(path: Path) -> None:
-    """Rename a file that is no draft, over no other. Raises `OSError`."""
-    aside = path.with_name(f"{path.name}.damaged")
-    number = 2
-    while os.path.lexists(aside):
-        aside = path.with_name(f"{path.name}.{number}.damaged")
-        number += 1
-    path.rename(aside)
 
 
 def _from_epoch(seconds: float) -> datetime:

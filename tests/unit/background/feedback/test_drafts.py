@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import stat
 from datetime import timedelta
 from multiprocessing import get_context
@@ -22,6 +23,10 @@ NO_ROOT = pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere"
 
 def mode(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
+
+
+def open_files() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))
 
 
 def age(box: Outbox, draft_id: str, days: float) -> None:
@@ -65,22 +70,74 @@ def test_an_eleventh_draft_sends_the_oldest_away_and_tells_it(tmp_path: Path) ->
     assert box.get("fb-new") == last
 
 
-def test_a_draft_that_cannot_be_evicted_does_not_lose_the_new_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_draft_that_cannot_be_evicted_does_not_lose_the_new_one(tmp_path: Path) -> None:
     box = outbox(tmp_path)
     for number in range(10):
         box.add(draft(f"fb-{number}", created=timestamp(START + timedelta(minutes=number))))
-
-    def stuck(*_: object, **__: object) -> None:
-        raise PermissionError("stuck")
-
-    monkeypatch.setattr(Path, "unlink", stuck)
+    (box.folder / "removed").touch()
     assert box.add(draft("fb-new")) == ()
-    monkeypatch.undo()
     assert len(box.listing().drafts) == 11
+    (box.folder / "removed").unlink()
     assert box.add(draft("fb-newer")) != ()
     assert len(box.listing().drafts) == 10
+
+
+def test_what_had_to_leave_lies_where_it_can_be_found_for_another_thirty_days(
+    tmp_path: Path,
+) -> None:
+    clock = FakeClock()
+    box = outbox(tmp_path, clock)
+    box.add(draft(body="words"))
+    clock.advance(timedelta(days=3_650).total_seconds())
+    assert [d.id for d in box.listing().expired] == ["fb-1"]
+    removed = box.folder / "removed"
+    assert b"words" in (removed / "fb-1.json").read_bytes()
+    assert (mode(removed), mode(removed / "fb-1.json")) == (0o700, 0o600)
+    clock.advance(timedelta(days=29).total_seconds())
+    box.add(draft("fb-2", created="2020-01-01T00:00:00Z"))
+    age(box, "fb-2", 99)
+    box.listing()
+    assert sorted(file.name for file in removed.iterdir()) == ["fb-1.json", "fb-2.json"]
+    clock.advance(timedelta(days=2).total_seconds())
+    box.add(draft("fb-3", created="2020-01-01T00:00:00Z"))
+    age(box, "fb-3", 99)
+    box.listing()
+    assert sorted(file.name for file in removed.iterdir()) == ["fb-2.json", "fb-3.json"]
+
+
+def test_what_is_no_file_is_named_and_keeps_nothing_open(tmp_path: Path) -> None:
+    box = outbox(tmp_path)
+    box.add(draft())
+    before = open_files()
+    (box.folder / "x.json").mkdir()
+    os.mkfifo(box.folder / "y.json")
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(box.folder / "z.json"))
+    box.listing()
+    found = box.listing()
+    assert found.damaged == ("x.json.damaged", "y.json.damaged", "z.json.damaged")
+    assert open_files() == before
+
+
+def test_half_a_write_of_a_dead_process_is_tidied_and_the_folder_is_private(
+    tmp_path: Path,
+) -> None:
+    box = outbox(tmp_path)
+    box.add(draft())
+    (box.folder / ".tmp-half").write_text("half a word")
+    (box.folder / "bad.json").write_text("{")
+    (box.folder / "bad.json").chmod(0o644)
+    box.folder.chmod(0o777)
+    assert box.listing().damaged == ("bad.json.damaged",)
+    assert not (box.folder / ".tmp-half").exists()
+    assert (mode(box.folder), mode(box.folder / "bad.json.damaged")) == (0o700, 0o600)
+
+
+def test_a_log_that_is_a_pipe_holds_nothing_up(tmp_path: Path) -> None:
+    box = outbox(tmp_path)
+    box.add(draft())
+    os.mkfifo(box.folder / "sent.jsonl")
+    assert box.sent_reports() == ()
 
 
 def test_a_full_disk_does_not_keep_the_lock_from_being_held(
