@@ -21,6 +21,11 @@ from app.sessions.records import JsonObject
 BUDGET: Final = 1 << 20
 """Bytes of a whole report with its transcript (spec/feedback.md)."""
 
+_SHRINKS: Final = 4
+"""Times that a message may be larger than the room left: what is struck out makes it smaller, and
+beyond that it is not looked at, which would take long and as good as never make it fit."""
+
+_SESSION: Final = "session id"
 _TEXTS: Final = ("title", "category", "body", "evidence")
 
 Withheld: TypeAlias = Literal["", "other_session", "third_party"]
@@ -80,7 +85,7 @@ def build(
 
     It is left out, and a note says so, when it is another session's or holds third-party content.
     `budget` is for the whole report in bytes: the oldest messages go first. `restored` are keys of
-    findings that stay. Takes about a second for each MB of text: call it in a thread.
+    findings that stay. Takes about two seconds for each MB of text: call it in a thread.
     """
     findings: list[Finding] = []
     report: JsonObject = {"id": draft.id, "created_at": draft.created}
@@ -99,7 +104,7 @@ def build(
         draft,
         _encoded({**report, "transcript": attachment}),
         (*findings, *found),
-        _cut_note(truncated["dropped_messages"], budget),
+        _cut_note(truncated["dropped_messages"], len(attachment["messages"]), budget),
         has_transcript=True,
         **truncated,
     )
@@ -111,6 +116,8 @@ def still_secret(payload: Payload) -> tuple[Finding, ...]:
     report: dict[str, Any] = msgspec.json.decode(payload.data)
     attached = report.get("transcript", {"messages": []})
     parts = [(report[name], name) for name in _TEXTS]
+    if "transcript" in report:
+        parts.append((attached["session_id"], _SESSION))
     parts += [(message, _place(message["number"])) for message in attached["messages"]]
     looked = (redacted_value(part, restored, place)[1] for part, place in parts)
     return tuple(finding for found in looked for finding in found if not finding.is_restored)
@@ -136,24 +143,25 @@ def _attached(
 ) -> tuple[dict[str, Any], list[Finding]]:
     """The attachment in at most `room` bytes, newest messages first, and what was found in it."""
     takes = [message for message in transcript.messages if chosen.takes(message)]
+    sizes = [len(_encoded(_told(message))) for message in takes]
+    session_id, of_id = redacted(encodable(transcript.session_id), restored, _SESSION)
     # The widest numbers that can occur, so that the cut's own record always has room.
-    total = sum(len(_encoded(_told(message))) for message in takes)
-    frame = _framed(transcript.session_id, [], len(takes), total)
+    frame = _framed(session_id, [], len(takes), sum(sizes))
     left = room - len(_encoded(frame)) - len(',"transcript":')
     kept: list[JsonObject] = []
-    findings: list[list[Finding]] = []
-    while takes:
+    findings: list[tuple[Finding, ...]] = []
+    while takes and sizes[-1] <= max(left, 0) * _SHRINKS:
         told, found = redacted_value(_told(takes[-1]), restored, _place(takes[-1].number))
         size = len(_encoded(told)) + 1
         if size > left:
             break
         left -= size
         kept.append(cast("JsonObject", told))
-        findings.append(list(found))
+        findings.append(found)
         takes.pop()
-    dropped = sum(len(_encoded(_told(message))) for message in takes)
-    framed = _framed(transcript.session_id, kept[::-1], len(takes), dropped)
-    return framed, [finding for found in findings[::-1] for finding in found]
+        sizes.pop()
+    framed = _framed(session_id, kept[::-1], len(takes), sum(sizes))
+    return framed, [*of_id, *(finding for found in findings[::-1] for finding in found)]
 
 
 def _place(number: int) -> str:
@@ -186,11 +194,16 @@ def _encodable(value: object) -> object:
     return value
 
 
-def _cut_note(dropped: int, budget: int) -> tuple[str, ...]:
+def _cut_note(dropped: int, kept: int, budget: int) -> tuple[str, ...]:
     if not dropped:
         return ()
-    what = "message is" if dropped == 1 else f"{dropped} messages are"
-    return (f"The oldest {what} left out, so that the report stays under {budget} bytes.",)
+    if not kept:
+        what = "The message is" if dropped == 1 else f"All {dropped} messages are"
+        why = f"with {'it' if dropped == 1 else 'the newest'} the report would not stay"
+    else:
+        what = "The oldest message is" if dropped == 1 else f"The oldest {dropped} messages are"
+        why = "so that the report stays"
+    return (f"{what} left out: {why} under {budget} bytes.",)
 
 
 def _encoded(value: object) -> bytes:

@@ -10,7 +10,6 @@ import base64
 import binascii
 import bisect
 import hashlib
-import itertools
 import re
 from collections.abc import Callable, Collection
 from operator import itemgetter
@@ -18,14 +17,12 @@ from typing import Final, cast
 
 import msgspec
 
-from app.background.feedback.secret_rules import SENSITIVE_KEY, Rule, rules
+from app.background.feedback.secret_rules import BASE64_KIND, MARK, SENSITIVE_KEY, Rule, rules
 
-_MARK: Final = re.compile(r"\[redacted: [a-z0-9 -]{1,40}\]")
 _EDGES: Final = " \t\r\n\"'=:"
 _ROUNDS: Final = 20
 """Times that a text is looked at again, because striking out may show another secret."""
 _BASE64: Final = re.compile(r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{16,}+={0,2}")
-_BASE64_KIND: Final = "base64 of a secret"
 _PRINTABLE: Final = 0.9
 """Part of a decoded text's characters that must be printable for it to be a text."""
 _MAIL: Final = "e-mail address"
@@ -83,11 +80,11 @@ def redacted_value(
     findings: list[Finding] = []
 
     def text(string: str, name: str = "") -> str:
-        if name and SENSITIVE_KEY.search(name) and not _MARK.fullmatch(string) and string:
+        if name and SENSITIVE_KEY.search(name) and not MARK.fullmatch(string) and string:
             finding = _finding(string, _Span(0, len(string), "password"), restored, place)
             findings.append(finding)
-            if not finding.is_restored:
-                return _struck(string, [finding])
+            # What is restored stays whole: nothing inside it is struck out.
+            return string if finding.is_restored else _struck(string, [finding])
         clean, found = redacted(string, restored, place)
         findings.extend(found)
         return clean
@@ -102,17 +99,23 @@ def _mapped(value: object, text: Callable[[str, str], str], name: str) -> object
         return [_mapped(each, text, name) for each in cast("list[object]", value)]
     if isinstance(value, dict):
         mapped: dict[str, object] = {}
+        numbers: dict[str, int] = {}
         for key, each in cast("dict[str, object]", value).items():
-            mapped[_free(text(key, ""), mapped)] = _mapped(each, text, key)
+            mapped[free_name(text(key, ""), mapped, numbers)] = _mapped(each, text, key)
         return mapped
     return value
 
 
-def _free(name: str, taken: Collection[str]) -> str:
-    """The name, with a number where another member's is struck out to the same."""
-    if name not in taken:
-        return name
-    return next(new for n in itertools.count(2) if (new := f"{name} {n}") not in taken)
+def free_name(name: str, taken: Collection[str], numbers: dict[str, int]) -> str:
+    """The name, with a number where another member's is struck out to the same.
+
+    `numbers` holds the last number that each name got.
+    """
+    free = name
+    while free in taken:
+        numbers[name] = numbers.get(name, 1) + 1
+        free = f"{name} {numbers[name]}"
+    return free
 
 
 def _finding(text: str, span: _Span, restored: Collection[str], place: str) -> Finding:
@@ -136,13 +139,13 @@ def _spans(text: str) -> list[_Span]:
     for match in _BASE64.finditer(text):
         decoded = _decoded(match[0])
         if decoded and any(s.kind not in _NOT_IN_BASE64 for s in _matches(decoded, rules())):
-            spans.append(_Span(match.start(), match.end(), _BASE64_KIND))
+            spans.append(_Span(match.start(), match.end(), BASE64_KIND))
     return spans
 
 
 def _matches(text: str, patterns: tuple[Rule, ...]) -> list[_Span]:
     spans: list[_Span] = []
-    marks = [mark.span() for mark in _MARK.finditer(text)]
+    marks = [mark.span() for mark in MARK.finditer(text)]
     for kind, pattern in patterns:
         group = "secret" if "secret" in pattern.groupindex else 0
         for match in pattern.finditer(text):
@@ -165,7 +168,7 @@ def _is_in_mark(marks: list[tuple[int, int]], position: int) -> bool:
 
 def _merged(text: str, spans: list[_Span]) -> list[_Span]:
     """The spans without overlaps, in order; those that touch a mark lose that part."""
-    marks = [match.span() for match in _MARK.finditer(text)]
+    marks = [match.span() for match in MARK.finditer(text)]
     whole: list[_Span] = []
     for span in sorted(spans, key=lambda s: (s.start, -s.stop)):
         if whole and span.start < whole[-1].stop:
@@ -184,12 +187,18 @@ def _outside(text: str, spans: list[_Span], marks: list[tuple[int, int]]) -> lis
         while first < len(marks) and marks[first][1] <= span.start:
             first += 1
         start, here = span.start, first
+        if here == len(marks) or marks[here][0] >= span.stop:
+            kept.append(span)
+            continue
+        pieces: list[_Span] = []
         while here < len(marks) and marks[here][0] < span.stop:
-            kept.append(_Span(start, max(marks[here][0], start), span.kind))
+            pieces.append(_Span(start, max(marks[here][0], start), span.kind))
             start = marks[here][1]
             here += 1
-        kept.append(_Span(start, max(span.stop, start), span.kind))
-    return [span for span in kept if text[span.start : span.stop].strip()]
+        pieces.append(_Span(start, max(span.stop, start), span.kind))
+        # The commas and quotes between two marks are no secret.
+        kept += [s for s in pieces if any(map(str.isalnum, text[s.start : s.stop]))]
+    return kept
 
 
 def _decoded(token: str) -> str:

@@ -22,6 +22,20 @@ SENSITIVE_KEY: Final = re.compile(
 )
 """A key of an object whose value is secret, whatever it looks like."""
 
+KINDS: Final = (
+    "private key", "environment", "key", "token", "header", "password", "e-mail address",
+    "home path", "base64 of a secret",
+)  # fmt: skip
+"""All kinds of secrets there are."""
+
+BASE64_KIND: Final = KINDS[-1]
+
+MARK: Final = re.compile(rf"\[redacted: (?:{'|'.join(KINDS)})\]")
+"""What stands where a secret was; other words in such brackets are a text like any other."""
+
+_MARKS = rf"(?:{MARK.pattern}){{0,20}}+"
+"""Marks at the beginning of a value, which hide nothing of what stands behind them."""
+
 _HARMLESS = (
     r"(?!(?:true|false|null|none|nil|undefined|str|string|int|integer|number|bool|boolean|bytes"
     r"|object|any|required|optional|pass|return|\d{1,6})\b(?![-_/+=.]))"
@@ -66,13 +80,17 @@ OWN_RULES: Final = (
         "header",
         r"(?i)\b(?:proxy-)?authorization\\?[\"']?[ \t]{0,8}[:=][ \t]{0,8}\\?[\"']?"
         r"(?:(?:bearer|basic|digest|token|negotiate)[ \t]{1,8})?+"
-        r"(?P<secret>[^\s\"'\\\[,;}][^\n\"'\\\[,;}]{3,1024}+)",
+        + _MARKS
+        + r"(?P<secret>[^\s\"'\\\[,;}][^\n\"'\\\[,;}]{3,1024}+)",
     ),
-    _rule("header", r"(?i)\b(?:bearer|basic)[ \t]{1,8}(?P<secret>[A-Za-z0-9._~+/=-]{12,}+)"),
+    _rule(
+        "header",
+        r"(?i)\b(?:bearer|basic)[ \t]{1,8}" + _MARKS + r"(?P<secret>[A-Za-z0-9._~+/=-]{12,}+)",
+    ),
     _rule(
         "header",
         r"(?i)\b(?:x-api-key|x-auth-token|api-key|set-cookie|cookie)\\?[\"']?[ \t]{0,8}:[ \t]{0,8}"
-        r"\\?[\"']?(?P<secret>[^\s\"'\\\[][^\n\"'\\]{3,4096}+)",
+        r"\\?[\"']?" + _MARKS + r"(?P<secret>[^\s\"'\\\[][^\n\"'\\]{3,4096}+)",
     ),
     _rule("password", r"://(?P<secret>[^/\s:@'\"\[\]]{0,256}+:[^/\s@'\"\[\]]{1,1024}+)@"),
     _rule("password", r"://(?P<secret>[^/\s:@'\"\[\]]{12,256}+)@"),
@@ -96,24 +114,27 @@ OWN_RULES: Final = (
     # A value without quotes: a word, all there is behind a variable's `=`, or the rest of a line.
     _rule(
         "password",
-        rf"{_ASSIGNED}(?:\\?[\"'`])?+{_HARMLESS}"
-        r"(?P<secret>[^\s,;\"'`&()\[\]{}<>\\$][^\s,;\"'`&()\[\]{}<>\\]{3,}+)(?![(\[])",
+        rf"{_ASSIGNED}(?:\\?[\"'`])?+{_MARKS}{_HARMLESS}"
+        r"(?P<secret>[^\s,;\"'`&()\[\]{}<>\\$]"
+        rf"(?:[^\s,;\"'`&()\[\]{{}}<>\\]|{MARK.pattern}){{3,}}+)(?![(\[])",
     ),
     _rule(
         "password",
         r"\b[A-Z0-9_]{0,60}?(?:KEY|SECRET|TOKEN(?!S)|PASSW(?:OR)?D|PASSPHRASE|PWD|CREDENTIAL)"
-        r"[A-Z0-9_]{0,40}+=(?P<secret>[^\s\"'`$\[(][^\s\"'`]{3,}+)",
+        rf"[A-Z0-9_]{{0,40}}+={_MARKS}"
+        r"(?P<secret>[^\s\"'`$\[(][^\s\"'`]{3,}+)",
     ),
     _rule(
         "password",
         rf"(?im)^[ \t-]{{0,40}}+[\w.-]{{0,60}}?{SENSITIVE_NAME}[\w.-]{{0,20}}:[ \t]{{1,8}}+"
-        rf"{_HARMLESS}"
+        rf"{_MARKS}{_HARMLESS}"
         r"(?P<secret>[^\s\"'`|>&*\[(][^\s\[\]()]{3,}+)[ \t]*$",
     ),
     _rule(
         "password",
         r"(?i)(?<!\w)--?(?:password|passwd|token|secret|api-?key)[ \t=]{1,4}"
-        r"(?P<secret>[^\s\"'`\[$<-][^\s\"'`]{3,}+)",
+        + _MARKS
+        + r"(?P<secret>[^\s\"'`\[$<-][^\s\"'`]{3,}+)",
     ),
     _rule(
         "e-mail address",

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
 from app.background.feedback.payload import Choice, Client, Payload, build, still_secret
+from app.background.feedback.redact import redacted_value
 from app.background.feedback.services import GithubSink
 from app.background.feedback.transcript import Transcript, read_transcript
 from app.sessions.graph import open_view
@@ -140,6 +142,47 @@ def test_a_message_larger_than_the_budget_leaves_the_draft_alone() -> None:
     payload = build(draft(), talked, ALL, budget=2_000)
     assert numbers(payload) == []
     assert payload.dropped_messages == 1
+    assert payload.notes == (
+        "The message is left out: with it the report would not stay under 2000 bytes.",
+    )
+
+
+def test_what_can_never_fit_is_not_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[object] = []
+
+    def counted(value: object, restored: Collection[str], place: str) -> object:
+        looked.append(place)
+        return redacted_value(value, restored, place)
+
+    monkeypatch.setattr("app.background.feedback.payload.redacted_value", counted)
+    huge = "x y " * 20_000
+    talked = talk(*(spoken(n, "user", huge) for n in range(1, 4)), spoken(4, "user", "Hi"))
+    payload = build(draft(), talked, ALL, budget=2_000)
+    assert numbers(payload) == [4]
+    assert looked == ["message 4"]
+    assert payload.dropped_bytes > 3 * len(huge)
+    assert payload.notes[0].startswith("The oldest 3 messages are left out")
+    alone = build(draft(), talk(*(spoken(n, "user", huge) for n in (1, 2))), ALL, budget=2_000)
+    assert alone.notes[0].startswith("All 2 messages are left out: with the newest the")
+
+
+def test_a_message_that_redaction_makes_small_is_attached() -> None:
+    key = "-----BEGIN PRIVATE KEY-----\n" + "x" * 3_000
+    payload = build(draft(), talk(spoken(1, "user", key)), ALL, budget=2_000)
+    assert numbers(payload) == [1]
+
+
+def test_the_id_of_the_session_is_looked_at_like_a_text() -> None:
+    name = "sk-ant-api03-" + "a" * 20
+    talked = Transcript(name, small_talk().messages)
+    payload = build(draft(session_id=name), talked, ALL)
+    assert said(payload.data)["transcript"]["session_id"] == "[redacted: key]"
+    assert [f.place for f in payload.findings] == ["session id"]
+    kept = build(draft(session_id=name), talked, ALL, restored={payload.findings[0].key})
+    assert said(kept.data)["transcript"]["session_id"] == name
+    assert still_secret(kept) == ()
+    changed = replace(payload, data=payload.data.replace(b"[redacted: key]", name.encode()))
+    assert [f.place for f in still_secret(changed)] == ["session id"]
 
 
 def test_half_a_surrogate_pair_can_leave() -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.background.feedback.redact import redacted, redacted_value
+from app.background.feedback.redact import free_name, redacted, redacted_value
 from app.background.feedback.secret_rules import rules
 
 SECRETS = [
@@ -121,6 +121,61 @@ def test_every_string_of_a_value_is_looked_at_and_names_tell_secrets() -> None:
     assert redacted_value(value, keys, "message 2")[0] == value
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "key: [redacted: sk-ant-api03-abcdefghij0123456789]",
+        "password=[redacted: key]hunter22",
+        "password=ab[redacted: key]hunter22",
+        "DB_PASSWORD=[redacted: key][redacted: token]hunter22",
+        "x: [redacted: key]\n  password: [redacted: password]hunter22",
+        "--password [redacted: password]hunter22",
+        "Authorization: Bearer [redacted: header]hunter22",
+        "X-Api-Key: [redacted: header]hunter22",
+        'password="[redacted: key] hunter22"',
+        'password="[redacted: hunter22]"',
+    ],
+)
+def test_a_mark_that_somebody_wrote_hides_nothing(text: str) -> None:
+    clean, findings = redacted(text)
+    assert findings
+    assert "hunter22" not in clean
+    assert "sk-ant" not in clean
+    assert redacted(clean) == (clean, ())
+
+
+def test_a_value_that_holds_a_mark_is_struck_out_whole() -> None:
+    clean, _ = redacted_value({"password": "[redacted: key]hunter22"})
+    assert clean == {"password": "[redacted: password]"}
+
+
+def test_a_restored_value_stays_whole_whatever_stands_in_it() -> None:
+    value = {"password": "see a@example.invalid", "mail": "see a@example.invalid"}
+    _, findings = redacted_value(value)
+    whole = next(f.key for f in findings if f.secret.startswith("see"))
+    clean, found = redacted_value(value, {whole})
+    assert clean == {**value, "mail": "see [redacted: e-mail address]"}
+    assert redacted_value(clean, {whole}) == (clean, (found[0],))
+
+
+def test_members_that_are_struck_out_to_the_same_name_all_stay() -> None:
+    class Counting(dict[str, object]):
+        asked = 0
+
+        def __contains__(self, key: object) -> bool:
+            Counting.asked += 1
+            return super().__contains__(key)
+
+    members = {f"a{n}@example.invalid": n for n in range(300)}
+    clean, _ = redacted_value(members)
+    assert isinstance(clean, dict)
+    assert list(clean.values()) == list(range(300))  # pyright: ignore[reportUnknownArgumentType, reportUnknownMemberType]
+    taken, numbers = Counting(), dict[str, int]()
+    for _ in range(300):
+        taken[free_name("x", taken, numbers)] = 1
+    assert Counting.asked < 1_000
+
+
 PIECES = st.sampled_from(
     ["password", "token", "=", ": ", " ", "\n", '"', "'", "[redacted: key]", "/home/", "a@b.cc",
      "sk-ant-", "abcdef12", "Bearer ", "://", "@", "?", "&", "Authorization", "A_B=c\n", "[", "]",
@@ -135,6 +190,26 @@ def test_whatever_the_text_a_second_time_changes_nothing(text: str, which: int) 
     restored = {f.key for n, f in enumerate(found) if which >> (n % 3) & 1}
     clean, _ = redacted(text, restored)
     assert redacted(clean, restored)[0] == clean
+
+
+NAMES = st.sampled_from(["password", "api_key", "Authorization", "x", "a@b.cc"])
+TEXTS = st.lists(PIECES, max_size=8).map("".join)
+VALUES = st.recursive(
+    TEXTS | st.integers(0, 10**6),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES | TEXTS, inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@settings(max_examples=400, deadline=None)
+@given(VALUES, st.integers(0, 7))
+def test_whatever_was_restored_a_second_look_finds_nothing_else(value: object, which: int) -> None:
+    _, found = redacted_value(value)
+    restored = {f.key for n, f in enumerate(found) if which >> (n % 3) & 1}
+    clean, _ = redacted_value(value, restored)
+    again, left = redacted_value(clean, restored)
+    assert again == clean
+    assert [f for f in left if not f.is_restored] == []
 
 
 @pytest.mark.parametrize(
