@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from app.background.feedback.configured import NoSink, configured_sink
 from app.background.feedback.drafts import LIFETIME, MOST_DRAFTS, Draft, new_draft
-from app.background.feedback.outbox import Outbox
+from app.background.feedback.outbox import REMOVED, Outbox
 from app.background.feedback.payload import Choice, Payload, build
 from app.background.feedback.sender import CANCELLED, Refused, Result, send
 from app.background.feedback.sinks import Failed, Sent, Sink, export
@@ -115,7 +115,7 @@ class FeedbackDesk:
             title = f"“{cut(plain_line(draft.title), MOST_TITLE)}”"
 
             async def tell(_job: Job, title: str = title) -> str:
-                return f"removed, {why}: {title}"
+                return f"removed, {why}: {title}; for a while in {self._outbox.folder / REMOVED}"
 
             self._frame.run(NAME, title, tell)
 

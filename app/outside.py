@@ -9,7 +9,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,10 +32,12 @@ class Editing:
     text: str
     environment: Mapping[str, str]
 
-    def run(self) -> str:
+    def run(self, take: Callable[[str], object] | None = None) -> str:
         """Open the editor on a private file and wait; returns what it left.
 
-        Raises `ReverieError` when there is no editor or it failed; the text is then unchanged.
+        `take` gets that while the file is still there; where it raises, or the process ends in it,
+        the file stays, and a `ReverieError` or `KeyboardInterrupt` names it. Raises `ReverieError`
+        when there is no editor or it failed; the text is then unchanged.
         """
         from app.agent.tools.shell_environment import (
             shell_environment,
@@ -73,6 +75,17 @@ class Editing:
                 raise ReverieError(
                     f"The editor ended with status {status}.", kept=f"The text is unchanged.{more}"
                 )
+            if take is not None:
+                stays = bool(left.strip()) and left != self.text
+                written = f"What you wrote is in {name}." * stays
+                try:
+                    take(left)
+                except ReverieError as error:
+                    kept = f"{error.kept} {written}".strip()
+                    raise ReverieError(error.happened, kept=kept, todo=error.todo) from error
+                except KeyboardInterrupt:
+                    raise KeyboardInterrupt(written) from None
+                stays = False
             return left
         finally:
             if not stays:

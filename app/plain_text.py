@@ -11,6 +11,10 @@ TAB_WIDTH = 4
 
 _BIDI = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
 _UNSAFE = re.compile(f"[\x00-\x08\x0b-\x1f\x7f-\x9f{_BIDI}\ud800-\udfff\ufff9-\ufffb\u2028\u2029]")
+_UNSEEN = re.compile(
+    "[\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2060-\u206f\u3164\ufe00-\ufe0e"
+    "\ufeff\uffa0\U0001bca0-\U0001bca3\U000e0000-\U000e0fff]"
+)
 _NEWLINES = re.compile(r"\r\n?|\u0085")
 _COLOURS = re.compile(r"\x1b\[[0-9;:]*m")
 
@@ -27,6 +31,14 @@ def plain(text: str, *, show_colours: bool = False) -> str:
     if not show_colours:
         text = _COLOURS.sub("", text)
     return _UNSAFE.sub(_picture, _NEWLINES.sub("\n", text))
+
+
+def laid_bare(text: str) -> str:
+    """As `plain` with all colours shown, and what has no width of its own shown by its code too:
+    where a person decides on a text, nothing in it may be out of sight.
+    """
+    text = plain(text, show_colours=True)
+    return text if text.isascii() else _UNSEEN.sub(lambda match: f"<{ord(match[0]):02x}>", text)
 
 
 def plain_line(text: str) -> str:

@@ -52,7 +52,7 @@ def _parser() -> Parser:
     writing = add("new", help="a draft of your own; stdin or your editor has it")
     writing.add_argument("title", nargs="?", metavar="TITLE", help="default: the first line")
     showing = add("show", help="a draft, its state, and the secrets in it")
-    editing = add("edit", help="make stdin, or what your editor leaves, the body")
+    editing = add("edit", help="other texts by flags; without one the body")
     previewing = add("preview", help="exactly what `send` would send")
     sending = add("send", help="send a draft: one attempt, one request")
     discarding = add("discard", help="delete a draft")
@@ -70,6 +70,9 @@ def _parser() -> Parser:
         form.add_argument(f"--{name}", dest="form", action="store_const", const=name, help=what)
     sending.add_argument(
         "--again", action="store_true", help="also when it may have arrived: you have looked"
+    )
+    sending.add_argument(
+        "--expect", metavar="SHA256", help="only these bytes; `preview --json` says their sha256"
     )
     serving = add("serve", help="receive the reports of others as files")
     add_serving(serving)

@@ -10,10 +10,12 @@ from typing import cast
 
 from app.agent.loop import TurnResult
 from app.assembly import Hooks, Runtime, choose_provider, open_session, rule_problems
+from app.background.feedback.drafts import MOST_DRAFTS, Draft
 from app.background.ledger import Ledger
 from app.background.post_turn import summarise_turn
 from app.cli.aside import post_turn_event, suggestion_event
 from app.cli.events import Ending, init_event, result_event
+from app.cli.feedback.removed import tell_removed
 from app.cli.opening import options_from
 from app.cli.output import Output, note
 from app.cli.parser import Flags
@@ -159,9 +161,14 @@ class _Run:
             shell_changed=lambda _shell: None,
             save_rule=lambda _rule: None,
             tell=lambda sentence, _severity: note(sentence),
+            feedback_queued=self._feedback_queued,
             shows_partials=False,
             shows_blocks=self.output.form == "stream-json",
         )
+
+    def _feedback_queued(self, _draft: Draft, evicted: tuple[Draft, ...]) -> None:
+        why = f"only {MOST_DRAFTS} are kept"
+        tell_removed(self.here.places.data / "feedback", evicted, why)
 
     async def _turns(
         self,

@@ -29,7 +29,9 @@ def run(words: list[str]) -> int:
     except ReverieError as error:
         note(str(error))
         code = 1
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as interrupt:
+        if said := str(interrupt):
+            note(said)
         code = INTERRUPTED
     except BrokenPipeError:
         code = 0

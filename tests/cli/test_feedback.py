@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
+import pty
 import re
+import signal
 import stat
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +26,18 @@ def inside(
     offline: Cli, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> Inside:
     return inside_of(offline, monkeypatch, capfdbinary)
+
+
+@pytest.fixture(autouse=True)
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "tmp"))
+
+
+def kept_in(inside: Inside) -> Path:
+    found = re.search(r"What you wrote is in (\S+)\.", inside.err)
+    assert found
+    return Path(found[1])
 
 
 # the outbox
@@ -76,7 +92,7 @@ def test_the_oldest_draft_that_leaves_is_named(inside: Inside) -> None:
     inside.clock.advance(1)
     made = inside.json("new", stdin=b"the eleventh\n")
     assert made["evicted"] == [{"id": first, "title": "First"}]
-    assert f"{first} (First), was removed" in inside.err
+    assert f"{first} (First) was removed" in inside.err
     assert len(inside.drafts()) == 10
 
 
@@ -192,29 +208,52 @@ def test_what_was_typed_and_is_too_long_is_kept_in_a_file(inside: Inside, action
     typed = "word " * 7000
     assert inside.typing(f"printf '{typed}' > $1", *words) == (1, b"")
     assert "the limit is 32768" in inside.err
-    kept = re.search(r"is in (\S+);", inside.err)
-    assert kept
-    assert Path(kept[1]).read_text() == typed
-    assert Path(kept[1]).parent == inside.folder
-    assert stat.S_IMODE(Path(kept[1]).stat().st_mode) == 0o600
+    assert kept_in(inside).read_text() == typed
+    assert stat.S_IMODE(kept_in(inside).stat().st_mode) == 0o600
     assert [inside.body(draft["id"]) for draft in inside.drafts()] == (
         [] if action == "new" else ["It broke.\n"]
     )
 
 
-def test_what_was_typed_is_kept_when_the_outbox_cannot_be_written(
-    inside: Inside, tmp_path: Path
-) -> None:
+def test_what_was_typed_is_kept_when_the_outbox_cannot_be_written(inside: Inside) -> None:
     inside.cli.data.mkdir()
     inside.folder.write_text("in the way")
-    inside.patch.setattr("tempfile.tempdir", str(tmp_path))
     assert inside.typing("echo Words > $1", "new") == (1, b"")
-    kept = re.search(r"is in (\S+);", inside.err)
-    assert kept
-    assert Path(kept[1]).read_text() == "Words"
-    inside.patch.setattr("app.cli.feedback.writing._put_aside", lambda *_: None)
-    assert inside.typing("echo Words > $1", "new") == (1, b"Words\n")
-    assert "What you wrote is on stdout" in inside.err
+    assert kept_in(inside).read_text() == "Words\n"
+
+
+@pytest.mark.parametrize("name", ["INT", "TERM", "HUP", "KILL"])
+def test_what_was_typed_outlives_a_signal_while_it_is_stored(offline: Cli, name: str) -> None:
+    offline.data.mkdir()
+    (offline.data / "feedback").mkdir()
+    editor, places = offline.project / "editor", offline.data.parent / "tmp"
+    editor.write_text('#!/bin/sh\necho "two hours of words" > "$1"; touch "$1.done"\n')
+    editor.chmod(0o700)
+    held = os.open(offline.data / "feedback" / ".lock", os.O_RDWR | os.O_CREAT, 0o600)
+    fcntl.flock(held, fcntl.LOCK_EX)
+    parent, child = pty.openpty()
+    more = {"EDITOR": str(editor), "TMPDIR": str(places), "TERM": "xterm"}
+    environment = {**offline.environment, **more}
+    process = offline.start(
+        "feedback", "new", env=environment, stdin=child, stdout=child, stderr=child
+    )
+    until = time.monotonic() + 60
+    while not list(places.glob("*.done")):
+        assert time.monotonic() < until
+    process.send_signal(getattr(signal, f"SIG{name}"))
+    assert process.wait(60) != 0
+    for each in (held, parent, child):
+        os.close(each)
+    (kept,) = places.glob("*.md")
+    assert kept.read_text() == "two hours of words\n"
+
+
+def test_flags_change_their_texts_and_leave_stdin_alone(inside: Inside) -> None:
+    draft_id = inside.draft("words\n")
+    words = ["edit", draft_id, "--category", "bug", "--title", "T"]
+    changed = inside.json(*words, stdin=b"the next line of a loop\n")
+    assert (changed["category"], changed["title"]) == ("bug", "T")
+    assert inside.body(draft_id) == "words\n"
 
 
 def test_a_draft_that_changed_under_the_editor_is_not_overwritten(inside: Inside) -> None:
@@ -226,9 +265,7 @@ def test_a_draft_that_changed_under_the_editor_is_not_overwritten(inside: Inside
     assert inside.typing(script, "edit", draft_id) == (1, b"")
     assert "changed meanwhile" in inside.err
     assert inside.body(draft_id) == "theirs\n"
-    kept = re.search(r"is in (\S+);", inside.err)
-    assert kept
-    assert Path(kept[1]).read_text() == "mine\n"
+    assert kept_in(inside).read_text() == "mine\n"
 
 
 # what would leave
@@ -245,7 +282,7 @@ def test_secrets_are_named_and_never_shown_whole(inside: Inside) -> None:
     kinds = [(each["kind"], each["place"], each["begins"]) for each in shown["findings"]]
     assert kinds == [("e-mail address", "body", "some…"), ("password", "body", "hunt…")]
     key = shown["findings"][0]["key"]
-    restored = inside.json("preview", draft_id, "--restore", key, "0" * 16)
+    restored = inside.json("preview", draft_id, "--restore", f"{key},{'0' * 16}")
     assert "somebody@example.com" in restored["data"]
     assert "hunter22" not in restored["data"]
     assert [each["restored"] for each in restored["findings"]] == [True, False]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
 import stat
@@ -345,3 +346,27 @@ def test_a_receiver_that_cannot_listen_leaves_signals_as_they_are(inside: Inside
         ended, _ = inside.code(*words)
     assert (ended, "listened on" in inside.err) == (1, True)
     assert signal.pthread_sigmask(signal.SIG_BLOCK, ()) == before
+
+
+def test_only_the_bytes_that_were_looked_at_leave_where_they_are_named(inside: Inside) -> None:
+    draft_id = inside.draft("one\n")
+    with FeedbackServer() as server:
+        inside.sink("http", server.url)
+        seen = inside.json("preview", draft_id)["sha256"]
+        inside.code("edit", draft_id, stdin=b"two\n")
+        ended = inside.json("send", draft_id, "--expect", seen, code=1)
+        assert (ended["status"], server.connections) == ("refused", 0)
+        assert "other bytes" in ended["reason"]
+        seen = inside.json("preview", draft_id)["sha256"]
+        assert inside.json("send", draft_id, "--expect", seen)["status"] == "sent"
+
+
+def test_a_draft_that_is_too_old_can_still_be_sent_by_its_id(inside: Inside) -> None:
+    draft_id = inside.draft("one\n")
+    old = inside.clock.now().timestamp()
+    os.utime(inside.folder / f"{draft_id}.json", (old, old))
+    inside.clock.advance(31 * 86_400)
+    with FeedbackServer() as server:
+        inside.sink("http", server.url)
+        assert "one" in inside.json("show", draft_id)["body"]
+        assert inside.json("send", draft_id)["status"] == "sent"

@@ -112,3 +112,15 @@ def test_the_rules_say_allow(offline: Cli) -> None:
     set_up(offline, 'permissions.mode = "plan"\n')
     done = offline.run(*check)
     assert (done.out.partition(":")[0], done.err) == ("allow", "")
+
+
+def test_a_draft_that_had_to_leave_for_another_is_told(cli: Cli, server: MessagesServer) -> None:
+    mine = cli.run("feedback", "new", "Mine", "--json", stdin=b"words").json["id"]
+    for _ in range(9):
+        assert cli.run("feedback", "new", "Other", stdin=b"more").code == 0
+    server.queue(Reply((tool_use("SendFeedback", REPORT, "toolu_1"),), stop_reason="tool_use"))
+    server.queue(Reply((text("done"),)))
+    done = cli.ask("go")
+    assert (done.code, done.out) == (0, "done\n")
+    assert f"The draft {mine} (Mine) was removed: only 10 are kept." in done.err
+    assert b"words" in (cli.data / "feedback" / "removed" / f"{mine}.json").read_bytes()

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.plain_text import cut, plain, plain_line
+from app.plain_text import cut, laid_bare, plain, plain_line
 
 
 @pytest.mark.parametrize(
@@ -30,6 +30,18 @@ def test_control_characters_are_shown(text: str, shown: str) -> None:
 def test_nothing_reaches_the_terminal_but_text(text: str) -> None:
     for letter in plain_line(text):
         assert unicodedata.category(letter) not in {"Cc", "Cs", "Zl", "Zp"}
+
+
+def test_what_a_person_decides_on_has_nothing_out_of_sight() -> None:
+    assert laid_bare("pass\u200bword \U000e0041\ufeff") == "pass<200b>word <e0041><feff>"
+    assert laid_bare("\x1b[4111m\u00ad") == "␛[4111m<ad>"
+    assert laid_bare("grüße 東京") == "grüße 東京"
+
+
+@given(st.text())
+def test_laid_bare_text_has_no_character_without_a_shape(text: str) -> None:
+    for letter in laid_bare(text):
+        assert letter in "\n\t" or unicodedata.category(letter) not in {"Cc", "Cs", "Cf"}
 
 
 def test_lines_and_cuts() -> None:

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from typing import Final, cast
 
 import msgspec
-from rich.cells import cell_len, chop_cells
+from rich.cells import cell_len
 
-from app.plain_text import plain
+from app.plain_text import laid_bare
 from widgets.cells import Cell
 from widgets.conversation.wrap import wrap
 
@@ -30,11 +30,20 @@ def text_rows(data: bytes, width: int) -> list[Row]:
 def raw_rows(data: bytes, width: int) -> list[Row]:
     """The bytes as they are, cut at the width alone; control characters are shown, none is sent."""
     text, width = _shown(data.decode("utf-8", "replace")), max(width, 2)
-    if text.isascii():
-        lines = [text[at : at + width] for at in range(0, len(text), width)]
-    else:
-        lines = chop_cells(text, width)
-    return list(_told_apart(text, lines))
+    return list(_told_apart(text, list(_pieces(text, width))))
+
+
+def _pieces(text: str, width: int) -> Iterator[str]:
+    """The text cut into pieces of at most so many cells, with every character of it."""
+    start = used = 0
+    for at, character in enumerate(text):
+        size = cell_len(character)
+        if used + size > width:
+            yield text[start:at]
+            start, used = at, 0
+        used += size
+    if start < len(text):
+        yield text[start:]
 
 
 def _told_apart(text: str, lines: list[str]) -> Iterator[Row]:
@@ -93,7 +102,7 @@ def _lines(text: str, width: int) -> list[str]:
 
 
 def _shown(text: str) -> str:
-    return plain(text, show_colours=True)
+    return laid_bare(text)
 
 
 def _said(value: object) -> str:

@@ -9,6 +9,7 @@ from app.background.feedback.drafts import LIFETIME, Draft
 from app.background.feedback.outbox import Listing, Outbox
 from app.background.feedback.sinks import FileSink, Sink
 from app.background_settings import FeedbackSettings
+from app.cli.feedback.removed import tell_removed
 from app.cli.output import JsonObject, note
 from app.installation import Installation, Options
 
@@ -25,14 +26,12 @@ class Call:
     def listing(self) -> Listing:
         """What lies in the outbox; drafts that have just left it for their age are told."""
         found = self.outbox.listing()
-        for draft in found.expired:
-            days = LIFETIME.days
-            note(f"The draft {draft.id} ({draft.title}) was removed: it was {days} days old.")
+        tell_removed(self.outbox.folder, found.expired, f"it was {LIFETIME.days} days old")
         return found
 
     def draft(self, draft_id: str) -> Draft:
         """One draft, after whatever a crash left behind is settled. Raises `DraftNotFound`."""
-        self.listing()
+        self.outbox.settle(draft_id)
         return self.outbox.get(draft_id)
 
     def sink(self) -> Sink:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sys
 from argparse import Namespace
@@ -14,6 +15,7 @@ from app.background.feedback.payload import build
 from app.background.feedback.redact import Finding
 from app.background.feedback.sinks import export
 from app.cli.feedback.call import Call, row
+from app.cli.feedback.removed import MOST_TITLE
 from app.cli.feedback.report import (
     attachment_keys,
     begins,
@@ -23,7 +25,7 @@ from app.cli.feedback.report import (
     wish_of,
 )
 from app.cli.output import note, print_bytes, print_json, print_lines
-from app.plain_text import plain
+from app.plain_text import cut, laid_bare, plain
 
 
 def show_list(call: Call, _arguments: Namespace) -> int:
@@ -55,7 +57,8 @@ def show_list(call: Call, _arguments: Namespace) -> int:
 
 
 def _line(draft: Draft) -> str:
-    about = f"{draft.id}  {draft.status:<7}  {draft.created[:16]}  {draft.size:>6}  {draft.title}"
+    title = cut(draft.title, MOST_TITLE)
+    about = f"{draft.id}  {draft.status:<7}  {draft.created[:16]}  {draft.size:>6}  {title}"
     return f"{about}  ({draft.reason})" if draft.reason else about
 
 
@@ -122,6 +125,7 @@ def preview(call: Call, arguments: Namespace) -> int:
                 "sink": sink.name,
                 "target": sink.target,
                 "bytes": len(data),
+                "sha256": hashlib.sha256(data).hexdigest(),
                 "data": data.decode(),
                 "notes": list(payload.notes),
                 "findings": [secret_row(finding) for finding in payload.findings],
@@ -131,7 +135,7 @@ def preview(call: Call, arguments: Namespace) -> int:
     elif arguments.form == "text" or (arguments.form is None and is_terminal):
         print_lines(*readable(json.loads(data)))
     elif is_terminal:
-        print_lines(data.decode())  # what would steer the terminal is made visible
+        print_lines(laid_bare(data.decode()))
     else:
         print_bytes(data)
     return 0
@@ -151,11 +155,11 @@ def readable(value: object, name: str = "", indent: str = "") -> Iterator[str]:
         )
         for key, each in members:
             yield from readable(each, key, inner)
-    elif isinstance(value, str) and "\n" in (text := plain(value)):
+    elif isinstance(value, str) and "\n" in (text := laid_bare(value)):
         yield label
         yield from (f"{inner}{line}" for line in text.split("\n"))
     else:
-        yield f"{label} {value if isinstance(value, str) else json.dumps(value)}"
+        yield f"{label} {laid_bare(value) if isinstance(value, str) else json.dumps(value)}"
 
 
 def export_report(call: Call, arguments: Namespace) -> int:

@@ -55,10 +55,10 @@ def add_wishes(action: Parser) -> None:
     )
     action.add_argument(
         "--restore",
-        nargs="+",
         action="extend",
+        type=lambda text: text.split(","),
         default=[],
-        metavar="KEY",
+        metavar="KEY,KEY",
         help="let these secrets leave; `show` and `preview --json` name the keys",
     )
 

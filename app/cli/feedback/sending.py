@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import signal
 import sys
 from argparse import Namespace
@@ -49,7 +50,9 @@ def send_report(call: Call, arguments: Namespace) -> int:
     try:
         sink = call.sink()
         payload = report_of(call, draft, wish, sink.budget)
-        size = len(sink.encoded(payload))
+        data = sink.encoded(payload)
+        size = len(data)
+        _check(data, arguments.expect)
         facts = {"notes": list(payload.notes), **attachment_keys(payload)}
         facts |= {"sink": sink.name, "target": sink.target, "bytes": size}
         tell(payload)
@@ -73,6 +76,15 @@ def send_report(call: Call, arguments: Namespace) -> int:
     except ReverieError as error:
         end = _End("refused", str(error))
     return _tell(call, draft, end, facts)
+
+
+def _check(data: bytes, expected: str | None) -> None:
+    """Raises `ReverieError` when these are not the bytes that were looked at."""
+    if expected is not None and hashlib.sha256(data).hexdigest() != expected.lower():
+        raise ReverieError(
+            "These are other bytes than expected: the draft or the session has changed.",
+            todo="Look at the preview again.",
+        )
 
 
 async def _until_stopped(sending: Coroutine[Any, Any, Result]) -> Result | signal.Signals:
@@ -133,22 +145,24 @@ def _tell(call: Call, draft: Draft, end: _End, facts: JsonObject) -> int:
                 "reason": end.reason,
                 "todo": end.todo or None,
                 "retry_after_seconds": end.retry_after,
-                "may_have_arrived": _may_have_arrived(call, draft),
+                "may_have_arrived": (kept := _kept(call, draft)) is not None
+                and kept.may_have_arrived,
                 "notes": [],
                 **facts,
             }
         )
     elif end.status == "sent":
         print_lines(f"Sent as {end.remote_id}.")
-    kept = "" if end.status == "sent" else f"The draft {draft.id} is kept."
+    is_kept = end.status != "sent" and _kept(call, draft) is not None
+    kept = f"The draft {draft.id} is kept." if is_kept else ""
     if words := " ".join(filter(None, [end.reason, kept, end.todo])):
         note(words)
     return end.code
 
 
-def _may_have_arrived(call: Call, draft: Draft) -> bool:
-    """Whether an attempt at the draft ended in doubt; not when it was sent."""
+def _kept(call: Call, draft: Draft) -> Draft | None:
+    """The draft as it stands now; None when it is gone."""
     try:
-        return call.outbox.get(draft.id).may_have_arrived
+        return call.outbox.get(draft.id)
     except DraftNotFound:
-        return False
+        return None

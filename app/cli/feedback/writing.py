@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 import sys
-import tempfile
 from argparse import Namespace
-from collections.abc import Generator
-from pathlib import Path
+from collections.abc import Callable
+from typing import TypeVar
 
 from msgspec.structs import replace
 
@@ -21,16 +18,18 @@ from app.background.feedback.drafts import (
     new_draft,
 )
 from app.cli.feedback.call import Call, row
-from app.cli.output import JsonObject, note, print_json, print_lines
+from app.cli.feedback.removed import tell_removed
+from app.cli.output import JsonObject, print_json, print_lines
 from app.cli.parser import Parser
 from app.cli.transcript import locate
-from app.errors import ReverieError, StorageError, UsageError
+from app.errors import ReverieError, UsageError
 from app.outside import Editing
-from app.plain_text import cut, plain, plain_line
+from app.plain_text import cut, plain_line
 from app.sessions.catalogue import is_session_id, session_id_of
 from app.sessions.foreign.read import read_any
 from app.storage.local import FileLog
 
+Stored = TypeVar("Stored")
 _NOTHING = "Nothing was stored."
 _UNCHANGED = "The draft is unchanged."
 _LONGEST_TITLE = 80
@@ -51,18 +50,17 @@ def new(call: Call, arguments: Namespace) -> int:
     is empty or not UTF-8. What was written in an editor is kept in a file then.
     """
     given = _given(call, arguments)
-    is_typed = _has_terminal()
-    text = _edited(call, "") if is_typed else _piped()
-    title = str(given.pop("title", ""))
-    if not title.strip() and not text.strip():
-        raise ReverieError("There is nothing to report: the text is empty.", kept=_NOTHING)
-    title = title or _first_line(text, _room(text, *given.values()))
-    with _kept(call, "unsaved", text if is_typed else "", _NOTHING):
+    named = str(given.pop("title", ""))
+
+    def store(text: str) -> tuple[Draft, tuple[Draft, ...]]:
+        if not named.strip() and not text.strip():
+            raise ReverieError("There is nothing to report: the text is empty.", kept=_NOTHING)
+        title = named or _first_line(text, _room(text, *given.values()))
         draft = new_draft(call.here.clock, title, text, project=str(call.here.folder), **given)
-        evicted = call.outbox.add(draft)
-    for old in evicted:
-        why = f"only {MOST_DRAFTS} are kept"
-        note(f"The oldest draft, {old.id} ({old.title}), was removed: {why}.")
+        return draft, call.outbox.add(draft)
+
+    draft, evicted = _taken(call, "", store)
+    tell_removed(call.outbox.folder, evicted, f"only {MOST_DRAFTS} are kept")
     if call.as_json:
         gone = [{"id": old.id, "title": old.title} for old in evicted]
         print_json({**row(draft), "evicted": gone})
@@ -74,26 +72,27 @@ def new(call: Call, arguments: Namespace) -> int:
 def edit(call: Call, arguments: Namespace) -> int:
     """Replace texts of a draft; returns the exit code.
 
-    The body is what stdin holds, or what the editor leaves where stdin is a terminal and no flag
-    names a text. Raises what `new` raises, `DraftNotFound`, and `StorageError` while the draft is
-    being sent.
+    Those that flags name; without one the body, by what stdin holds or the editor leaves. Raises
+    what `new` raises, `DraftNotFound`, and `StorageError` while the draft is being sent.
     """
     before = call.draft(arguments.id)
     given = _given(call, arguments)
-    is_typed = _has_terminal() and not given
-    text = _edited(call, before.body) if is_typed else "" if _has_terminal() else _piped()
-    if text:
-        given["body"] = text
-    if not given:
-        raise ReverieError("The text is empty.", kept=_UNCHANGED)
 
     def changed(draft: Draft) -> Draft:
-        if is_typed and not has_same_texts(draft, before):
-            raise ReverieError(f"The draft {draft.id} was changed meanwhile.")
         return replace(draft, **given)
 
-    with _kept(call, before.id, text if is_typed else "", _UNCHANGED):
-        draft = call.outbox.change(before.id, changed)
+    def store(text: str) -> Draft:
+        if not text:
+            raise ReverieError("The text is empty.", kept=_UNCHANGED)
+
+        def with_text(draft: Draft) -> Draft:
+            if _has_terminal() and not has_same_texts(draft, before):
+                raise ReverieError(f"The draft {draft.id} was changed meanwhile.", kept=_UNCHANGED)
+            return replace(draft, body=text)
+
+        return call.outbox.change(before.id, with_text)
+
+    draft = call.outbox.change(before.id, changed) if given else _taken(call, before.body, store)
     if call.as_json:
         print_json(row(draft))
     else:
@@ -168,37 +167,15 @@ def _piped() -> str:
         ) from error
 
 
-def _edited(call: Call, text: str) -> str:
-    """What the person's editor leaves. Raises `UsageError`, and `ReverieError` when it fails."""
+def _taken(call: Call, text: str, store: Callable[[str], Stored]) -> Stored:
+    """Let `store` have what is piped in, or what the person's editor makes of `text`.
+
+    Raises `UsageError`, and `ReverieError` when the editor or `store` fails.
+    """
+    if not _has_terminal():
+        return store(_piped())
     if not sys.stdout.isatty():
         raise UsageError("The editor needs a terminal on stdout; give the text on stdin.")
-    return Editing(text, call.here.environment).run()
-
-
-@contextlib.contextmanager
-def _kept(call: Call, name: str, typed: str, kept: str) -> Generator[None, None, None]:
-    """Save what was typed, under `name`, when it cannot become a draft's text; say where it is."""
-    try:
-        yield
-    except ReverieError as error:
-        if not typed:
-            raise
-        file = _put_aside(call, name, typed)
-        if file is None:
-            print_lines(*plain(typed).split("\n"))
-        where = f"in {file}; `reverie feedback new < FILE` takes it" if file else "on stdout"
-        raise ReverieError(
-            error.happened, kept=f"{kept} What you wrote is {where}.", todo=error.todo
-        ) from error
-
-
-def _put_aside(call: Call, name: str, text: str) -> Path | None:
-    """The file that has the text now, beside the drafts or else in the temporary folder."""
-    with contextlib.suppress(StorageError):
-        return call.outbox.set_aside(name, text)
-    with contextlib.suppress(OSError):
-        descriptor, path = tempfile.mkstemp(prefix="reverie-", suffix=".txt")
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(text.encode("utf-8", "replace"))
-        return Path(path)
-    return None
+    stored: list[Stored] = []
+    Editing(text, call.here.environment).run(lambda left: stored.append(store(left)))
+    return stored[0]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from app.background.feedback.drafts import Draft
-from app.plain_text import encodable, plain
+from app.plain_text import encodable, laid_bare, plain
 from widgets.feedback.preview_rows import Row, raw_rows, text_rows
 from widgets.feedback.report_text import composed, parts_of
 
@@ -89,7 +89,7 @@ def test_the_parts_of_a_report_stand_apart() -> None:
 def test_the_raw_rows_are_the_whole_text(text: str, width: int) -> None:
     data = msgspec.json.encode({"title": text, "body": "x"})
     rows = raw_rows(data, width)
-    whole = plain(data.decode(), show_colours=True)
+    whole = laid_bare(data.decode())
     assert "".join(map(joined, rows)) == whole
     assert all(cell_len(joined(row)) <= width for row in rows)
 
@@ -98,7 +98,7 @@ def test_the_raw_rows_are_the_whole_text(text: str, width: int) -> None:
 def test_bytes_that_are_no_text_are_shown_all_the_same(data: bytes, width: int) -> None:
     rows = raw_rows(data, width)
     shown = "".join(map(joined, rows))
-    assert shown == plain(data.decode("utf-8", "replace"), show_colours=True)
+    assert shown == laid_bare(data.decode("utf-8", "replace"))
     assert not {"\x1b", "\x07", "\r"} & set(shown)
 
 
@@ -129,7 +129,7 @@ def test_no_row_of_the_text_is_wider_than_there_is_room(value: object, width: in
 def test_every_visible_character_of_the_texts_is_in_the_rows(value: object, width: int) -> None:
     shown = "".join("".join(joined(row)) for row in text_rows(msgspec.json.encode(value), width))
     for text in strings(value):
-        words = "".join(plain(text, show_colours=True).replace("\u00a0", " ").split())
+        words = "".join(laid_bare(text).replace("\u00a0", " ").split())
         assert words in "".join(shown.replace("\u00a0", " ").split())
 
 
