@@ -52,13 +52,13 @@ class TickingSink:
     def encoded(self, payload: Payload) -> bytes:
         return self._inner.encoded(payload)
 
-    async def send(self, payload: Payload, progress: Progress) -> Outcome:
+    async def send(self, payload: Payload, progress: Progress, key: str) -> Outcome:
         def ticking(done: int, total: int) -> None:
             self._moments.tick()
             progress(done, total)
 
         self._moments.tick()
-        outcome = await self._inner.send(payload, ticking)
+        outcome = await self._inner.send(payload, ticking, key)
         self._moments.tick()
         return outcome
 

@@ -45,13 +45,16 @@ def test_a_report_becomes_a_private_file_named_by_its_key(tmp_path: Path) -> Non
     assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
 
 
-def test_a_repeated_key_gets_the_same_id_and_stores_nothing_new(tmp_path: Path) -> None:
-    other = REPORT.replace(b'"B"', b'"other"')
+def test_a_repeated_report_gets_the_same_id_and_another_one_under_its_key_a_no(
+    tmp_path: Path,
+) -> None:
     with receiver(tmp_path) as service:
         _, first = post(service)
-        again = post(service, other)
+        again = post(service)
     with receiver(tmp_path) as service:
-        assert post(service, other) == again == (200, {"id": first["id"], "duplicate": True})
+        assert post(service) == again == (200, {"id": first["id"], "duplicate": True})
+        status, answer = post(service, REPORT.replace(b'"B"', b'"other"'))
+    assert (status, answer) == (409, {"error": "Another report is stored under this key."})
     assert [f.name for f in tmp_path.iterdir()] == ["fb-1.json"]
     assert (tmp_path / "fb-1.json").read_bytes() == REPORT
 

@@ -36,7 +36,7 @@ class Draft(msgspec.Struct, frozen=True, kw_only=True):
     """One report that waits for its person; one JSON file in the outbox."""
 
     id: str
-    """Also the idempotency key of every attempt to send it."""
+    """Also the idempotency key of an attempt to send it, but for a second report of it."""
     created: str
     """ISO time in UTC."""
     title: str
@@ -58,9 +58,17 @@ class Draft(msgspec.Struct, frozen=True, kw_only=True):
     target: str = ""
     """Where the last attempt went to: an address, a repository or a file."""
     is_idempotent: bool = False
-    """Whether the last attempt's sink takes the same draft only once."""
+    """Whether the sink of the attempt that may have arrived, else of the last one, takes the same
+    draft only once."""
     may_have_arrived: bool = False
-    """Whether an attempt at `target` ended without a clear yes or no."""
+    """Whether an attempt ended without a clear yes or no, and none with a yes."""
+    attempted: str = ""
+    """SHA-256 in hex of the bytes that may have arrived; empty where none are known."""
+    attempted_key: str = ""
+    """The idempotency key they went under."""
+    attempted_sink: str = ""
+    attempted_target: str = ""
+    """Where they may have arrived; `target` where it is empty."""
 
     @property
     def size(self) -> int:

@@ -1,5 +1,7 @@
 """A small receiver of reports: each becomes a 0600 file named by its idempotency key.
 
+The same report under a known key is answered as a duplicate, another one with 409.
+
 It speaks plain HTTP and asks for a token. Behind anything but loopback it wants a server with TLS
 in front of it.
 """
@@ -101,7 +103,10 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             create_private(folder / f"{key}.json", body)
         except FileExistsError:
-            self._answer(200, {**receipt, "duplicate": True})
+            if _holds(folder / f"{key}.json", body):
+                self._answer(200, {**receipt, "duplicate": True})
+            else:
+                self._answer(409, {"error": "Another report is stored under this key."})
         except StorageError:
             self._answer(507, {"error": "The report could not be stored. Send it again later."})
         else:
@@ -128,6 +133,13 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base's own name
         """Nothing is logged: requests hold what people wrote."""
+
+
+def _holds(file: Path, body: bytes) -> bool:
+    try:
+        return file.read_bytes() == body
+    except OSError:
+        return False
 
 
 def _is_report(body: bytes) -> bool:

@@ -18,7 +18,6 @@ GITHUB_BUDGET: Final = 60_000
 """Bytes of a report that fit into an issue: its body has at most 65 536 characters."""
 MOST_ISSUE: Final = 65_536
 """Characters of an issue's body that GitHub takes."""
-KNOWN_ALREADY: Final = "The service had this report from an earlier attempt and kept that one."
 _MOST_TITLE: Final = 256
 _MOST_ID: Final = 200
 _REPOSITORY: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,38}/[A-Za-z0-9._-]{1,100}")
@@ -26,7 +25,7 @@ _FENCE: Final = re.compile(r"`{3,}")
 
 
 class HttpSink:
-    """A POST of the payload as it is to `endpoint`; the draft's id is the idempotency key."""
+    """A POST of the payload as it is to `endpoint`, under an idempotency key."""
 
     name: str = "http"
     is_idempotent: bool = True
@@ -53,11 +52,11 @@ class HttpSink:
     def encoded(self, payload: Payload) -> bytes:
         return payload.data
 
-    async def send(self, payload: Payload, progress: Progress) -> Outcome:
+    async def send(self, payload: Payload, progress: Progress, key: str) -> Outcome:
         fault = address_fault(self._endpoint) or token_fault(self._token)
         if fault:
             return Failed(fault)
-        headers = {"Idempotency-Key": payload.draft.id}
+        headers = {"Idempotency-Key": key}
         if self._token:
             headers["Authorization"] = f"Bearer {self._token}"
         request = Request(self._endpoint, headers, self.encoded(payload), progress)
@@ -67,7 +66,7 @@ class HttpSink:
         remote_id = _remote_id(answer.get("id"))
         if not remote_id:
             return no_id()
-        return Sent(remote_id, KNOWN_ALREADY if answer.get("duplicate") is True else "")
+        return Sent(remote_id, is_duplicate=answer.get("duplicate") is True)
 
 
 class GithubSink:
@@ -100,7 +99,7 @@ class GithubSink:
     def encoded(self, payload: Payload) -> bytes:
         return msgspec.json.encode(_issue(payload))
 
-    async def send(self, payload: Payload, progress: Progress) -> Outcome:
+    async def send(self, payload: Payload, progress: Progress, key: str) -> Outcome:
         fault = self._fault(payload)
         if fault:
             return Failed(fault)

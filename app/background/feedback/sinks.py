@@ -25,6 +25,8 @@ class Sent(msgspec.Struct, frozen=True):
     remote_id: str
     note: str = ""
     """What went wrong afterwards, as a sentence."""
+    is_duplicate: bool = False
+    """Whether the service had a report under this key before."""
 
 
 class Failed(msgspec.Struct, frozen=True):
@@ -70,8 +72,11 @@ class Sink(Protocol):
         """Exactly the bytes that `send` sends: what the review screen shows."""
         ...
 
-    async def send(self, payload: Payload, progress: Progress) -> Outcome:
-        """One attempt, one request. Cancelling it closes the connection."""
+    async def send(self, payload: Payload, progress: Progress, key: str) -> Outcome:
+        """One attempt, one request. Cancelling it closes the connection.
+
+        An idempotent sink takes one report for each `key`.
+        """
         ...
 
 
@@ -82,7 +87,7 @@ class FileSink:
     is_idempotent: bool = True
 
     def __init__(self, path: Path, *, is_folder: bool = False, budget: int = BUDGET) -> None:
-        """`path` is the file, or a folder, which is made, where it is named after the draft."""
+        """`path` is the file, or a folder, which is made, where it is named after the key."""
         self._path = path
         self._is_folder = is_folder
         self.budget = budget
@@ -94,25 +99,25 @@ class FileSink:
     def encoded(self, payload: Payload) -> bytes:
         return payload.data
 
-    async def send(self, payload: Payload, progress: Progress) -> Outcome:
+    async def send(self, payload: Payload, progress: Progress, key: str) -> Outcome:
         data = self.encoded(payload)
         try:
             if self._is_folder:
                 make_private_folder(self._path)
-            written = export(self._path, payload.draft.id, data)
+            written = export(self._path, key, data)
         except StorageError as error:
             return Failed(str(error))
         progress(len(data), len(data))
         return Sent(str(written))
 
 
-def export(path: Path, draft_id: str, data: bytes) -> Path:
+def export(path: Path, name: str, data: bytes) -> Path:
     """Write a report to a new 0600 file; returns which. The draft stays as it is.
 
-    In a folder the file is named after the draft. Raises `StorageError`, also when there is
+    In a folder the file is `<name>.json`. Raises `StorageError`, also when there is
     another file already; one with exactly these bytes is what was asked for.
     """
-    file = path / f"{draft_id}.json" if path.is_dir() else path
+    file = path / f"{name}.json" if path.is_dir() else path
     make_private_folder(file.parent)
     try:
         create_private(file, data)

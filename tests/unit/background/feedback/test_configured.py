@@ -68,5 +68,6 @@ def test_a_file_is_named_from_home_or_from_the_settings(endpoint: str | None, ta
 async def test_a_folder_of_reports_is_made(tmp_path: Path) -> None:
     sink = FileSink(tmp_path / "reports", is_folder=True)
     payload = build(draft())
-    assert await sink.send(payload, lambda *_: None) == Sent(str(tmp_path / "reports/fb-1.json"))
+    sent = await sink.send(payload, lambda *_: None, "fb-1")
+    assert sent == Sent(str(tmp_path / "reports/fb-1.json"))
     assert (tmp_path / "reports/fb-1.json").read_bytes() == payload.data

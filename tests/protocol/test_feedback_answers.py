@@ -1,0 +1,136 @@
+"""What the answer of a service, or none, makes of a draft."""
+
+from __future__ import annotations
+
+import re
+import socket
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.background.feedback.sender import Refused
+from app.background.feedback.sinks import Failed, Sent
+from tests.fakes.feedback_server import FeedbackServer
+from tests.protocol.feedback_wire import SHORT, Desk
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    return Desk(tmp_path)
+
+
+@pytest.fixture
+def no_connections(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    tried: list[object] = []
+
+    def refuse(_socket: socket.socket, address: object) -> None:
+        tried.append(address)
+        raise OSError("no connections here")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    monkeypatch.setattr(socket.socket, "connect_ex", refuse)
+    return tried
+
+
+SCRIPTS: list[tuple[str, dict[str, Any], str, bool]] = [
+    ("redirect", {"status": 307, "headers": {"Location": "https://evil.invalid/x"}},
+     "evil.invalid/x, which was not followed", False),
+    ("401", {"status": 401}, "Check feedback.token", False),
+    ("403", {"status": 403, "body": {"error": "forbidden"}}, "Ask whoever runs.*forbidden", False),
+    ("404", {"status": 404}, "nothing at this address", False),
+    ("413", {"status": 413}, "without the transcript", False),
+    ("422", {"status": 422, "body": {"message": "No\x1b[31m."}}, "said 422. Its words: No", False),
+    ("500", {"status": 500}, "said 500.*may have arrived", True),
+    ("502", {"status": 502}, "said 502.*may have arrived", True),
+    ("junk", {"status": 200, "body": "<html>login</html>"}, "no JSON.*sign-in page", True),
+    ("list", {"status": 200, "body": []}, "no JSON object", True),
+    ("no id", {"status": 200, "body": {"ok": True}}, "no id of the report", True),
+    ("odd id", {"status": 200, "body": {"id": {"a": 1}}}, "no id of the report", True),
+    ("deep", {"status": 200, "body": "[" * 60_000}, "no JSON", True),
+    ("long", {"status": 200, "body": "x" * 70_000}, "longer than 65536 bytes", True),
+    ("202", {"status": 202, "body": {"id": "FB-1"}}, "said 202", False),
+    ("cut", {"cut": True}, "connection broke.*may have arrived", True),
+    ("hang", {"hang": True}, "did not answer within 2 s.*may have arrived", True),
+    ("no http", {"status": "\r\nhello"}, "connection broke", True),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("line", "words", "unclear"), [row[1:] for row in SCRIPTS])
+async def test_whatever_is_no_yes_keeps_the_draft_with_its_reason(
+    desk: Desk, line: dict[str, Any], words: str, unclear: bool
+) -> None:
+    with FeedbackServer([line]) as server:
+        outcome = await desk.send(desk.http(server.url, SHORT))
+    assert isinstance(outcome, Failed)
+    assert outcome.is_unclear is unclear
+    assert server.connections == 1
+    kept = desk.draft
+    assert (kept.status, kept.reason) == ("failed", outcome.reason)
+    assert re.search(words, kept.reason), kept.reason
+    assert "\x1b" not in kept.reason
+    assert (kept.body, kept.at) == ("The list was empty.", "2026-11-02T09:00:00.000Z")
+    assert desk.box.sent_reports() == ()
+
+
+async def test_a_413_in_the_middle_of_the_upload_is_a_413(tmp_path: Path) -> None:
+    desk = Desk(tmp_path, body="x" * 32_000)
+    with FeedbackServer([{"status": 413, "early": True}]) as server:
+        outcome = await desk.send(desk.http(server.url))
+    assert isinstance(outcome, Failed)
+    assert outcome.status == 413 or outcome.is_unclear
+    assert desk.draft.status == "failed"
+
+
+@pytest.mark.parametrize("status", [429, 503])
+async def test_no_request_is_made_before_retry_after_is_over(desk: Desk, status: int) -> None:
+    busy = {"status": status, "headers": {"Retry-After": "90"}}
+    with FeedbackServer([busy]) as server:
+        first = await desk.send(desk.http(server.url))
+        assert isinstance(first, Failed)
+        assert (first.retry_after, first.is_unclear) == (90.0, False)
+        desk.clock.advance(60)
+        refused = await desk.send(desk.http(server.url))
+        assert refused == Refused("The service asked to wait; 30 s are left. Send it then.")
+        assert server.connections == 1
+        assert "wait 90 s" in desk.draft.reason
+        desk.clock.advance(31)
+        assert await desk.send(desk.http(server.url)) == Sent("FB-OK")
+
+
+async def test_a_redirect_leads_to_no_second_server(desk: Desk) -> None:
+    with FeedbackServer() as other:
+        hop = {"status": 308, "headers": {"Location": other.url}}
+        with FeedbackServer([hop]) as server:
+            await desk.send(desk.http(server.url))
+        assert other.connections == 0
+
+
+async def test_nobody_there_is_told_and_nothing_left(desk: Desk) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    outcome = await desk.send(desk.http(f"http://127.0.0.1:{port}/"))
+    assert isinstance(outcome, Failed)
+    assert "Nothing left this machine" in outcome.reason
+    assert not outcome.is_unclear
+
+
+@pytest.mark.parametrize(
+    ("url", "token", "words"),
+    [
+        ("http://example.invalid/x", "t", "unencrypted"),
+        ("ftp://example.invalid", "t", "https://"),
+        ("", "t", "https://"),
+        ("https://u:p@example.invalid/", "t", "holds a password"),
+        ("https://example.invalid:99999/", "t", "not readable"),
+        ("https://example.invalid/", "t\r\nX: y", "no token has"),
+    ],
+)
+async def test_a_setting_that_would_leak_is_refused_without_a_connection(
+    desk: Desk, url: str, token: str, words: str, no_connections: list[object]
+) -> None:
+    outcome = await desk.send(desk.http(url, token=token))
+    assert isinstance(outcome, Failed)
+    assert words in outcome.reason
+    assert no_connections == []
+    assert desk.draft.status == "failed"
