@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from app.background.feedback.sender import Refused
-from app.background.feedback.sinks import Failed, Sent
+from app.background.feedback.sinks import Failed, FileSink, Sent
 from tests.fakes.feedback_server import FeedbackServer
 from tests.protocol.feedback_wire import SHORT, Desk
 
@@ -134,3 +134,41 @@ async def test_a_setting_that_would_leak_is_refused_without_a_connection(
     assert words in outcome.reason
     assert no_connections == []
     assert desk.draft.status == "failed"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("ALL_PROXY", "socks5://127.0.0.1:1"),
+        ("HTTPS_PROXY", "ftp://127.0.0.1:1"),
+        ("SSL_CERT_FILE", "/nowhere/at/all"),
+        ("SSL_CERT_FILE", __file__),
+    ],
+)
+async def test_an_environment_that_allows_no_connection_is_a_clear_no(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, name: str, value: str
+) -> None:
+    monkeypatch.setenv(name, value)
+    for sink in (desk.http("https://service.invalid/"), desk.github("https://service.invalid")):
+        outcome = await desk.send(sink)
+        assert isinstance(outcome, Failed)
+        assert not outcome.is_unclear
+        assert "Nothing left this machine. Check the proxies" in outcome.reason
+        assert (desk.draft.status, desk.draft.may_have_arrived) == ("failed", False)
+
+
+@pytest.mark.parametrize("has_begun", [True, False])
+async def test_a_sink_that_breaks_leaves_an_end_on_disk(desk: Desk, has_begun: bool) -> None:
+    class Broken(FileSink):
+        async def send(self, payload: Any, progress: Any, key: str) -> Any:
+            if has_begun:
+                progress(0, 1)
+            raise RuntimeError("oops")
+
+    with pytest.raises(RuntimeError, match="oops"):
+        await desk.send(Broken(desk.box.folder / "x"))
+    kept = desk.draft
+    assert (kept.status, kept.may_have_arrived) == ("failed", has_begun)
+    words = "may have arrived" if has_begun else "Nothing left this machine"
+    assert "fault of this program (RuntimeError)" in kept.reason
+    assert words in kept.reason

@@ -54,8 +54,15 @@ class Request:
 
     async def send(self, now: datetime, timeout: float = TIMEOUT) -> dict[str, Any] | Failed:
         """The JSON object that a 200 or 201 answered with, or why there is none."""
-        # The import and the certificates take long enough to be seen on the screen.
-        client = await asyncio.to_thread(_client, self.url, timeout)
+        try:
+            # The import and the certificates take long enough to be seen on the screen.
+            client = await asyncio.to_thread(_client, self.url, timeout)
+        except Exception as error:  # noqa: BLE001 - whatever it is, there is no connection yet
+            return Failed(
+                f"A connection cannot be prepared ({type(error).__name__}). Nothing left this "
+                "machine. Check the proxies (HTTPS_PROXY, ALL_PROXY) and the certificates "
+                "(SSL_CERT_FILE) that the environment names."
+            )
         import httpx2
 
         host = urlsplit(self.url).netloc
@@ -89,6 +96,7 @@ class Request:
 
     async def _pieces(self) -> AsyncGenerator[bytes, None]:
         total = len(self._body)
+        self._progress(0, total)
         for start in range(0, total, _PIECE):
             self.began = True
             piece = self._body[start : start + _PIECE]

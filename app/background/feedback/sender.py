@@ -25,9 +25,10 @@ from app.clock import Clock, timestamp
 from app.errors import ReverieError, StorageError
 from app.models.retry import wait_in_words
 
-CANCELLED: Final = Failed(
-    "The attempt was cancelled. The report may have arrived all the same.", is_unclear=True
-)
+_OPEN: Final = "The report may have arrived all the same."
+_NOTHING_LEFT: Final = "Nothing left this machine."
+CANCELLED: Final = Failed(f"The attempt was cancelled. {_OPEN}", is_unclear=True)
+STOPPED: Final = Failed(f"The attempt was cancelled. {_NOTHING_LEFT}")
 _TAKEN: Final = "The service already has a report under this id, which may be another one."
 _TAKEN_STATUS: Final = 409
 _WAYS_ON: Final = "It can be sent again as a second report, or discarded."
@@ -182,9 +183,9 @@ async def send(
     `again` is the person's word that a report which may have arrived is sent once more; it makes a
     second report of bytes that differ from those that may have. Refused are a draft that was edited
     since the payload was built, a payload with a secret that nobody restored, a service's
-    `retry-after` that is not over, and a draft that another process sends. Cancelling notes that
-    the end is unknown. Raises DraftNotFound, and `StorageError` when the draft cannot be marked;
-    nothing was sent then.
+    `retry-after` that is not over, and a draft that another process sends. Where it is cancelled
+    the draft says whether a byte may have left. Raises DraftNotFound, and `StorageError` when the
+    draft cannot be marked; nothing was sent then.
     """
     found = await asyncio.to_thread(still_secret, payload)
     if found:
@@ -201,13 +202,29 @@ async def send(
 
 
 async def _made(outbox: Outbox, attempt: _Attempt, progress: Progress) -> Outcome:
+    has_begun = False
+
+    def watched(done: int, total: int) -> None:
+        nonlocal has_begun
+        has_begun = True
+        progress(done, total)
+
     try:
-        outcome = await attempt.sink.send(attempt.payload, progress, attempt.draft.attempted_key)
-    except asyncio.CancelledError:
+        outcome = await attempt.sink.send(attempt.payload, watched, attempt.draft.attempted_key)
+    except BaseException as error:
+        end = _end(error, has_begun=has_begun)
         with contextlib.suppress(StorageError):  # then the outbox settles it, as after a crash
-            outbox.finish(attempt.failed(CANCELLED))
+            outbox.finish(attempt.failed(end))
         raise
     return _noted(outbox, attempt, attempt.judged(outcome))
+
+
+def _end(error: BaseException, *, has_begun: bool) -> Failed:
+    """What an attempt that did not come back is called."""
+    if not isinstance(error, asyncio.CancelledError):
+        what = f"The attempt broke off by a fault of this program ({type(error).__name__})."
+        return Failed(f"{what} {_OPEN if has_begun else _NOTHING_LEFT}", is_unclear=has_begun)
+    return CANCELLED if has_begun else STOPPED
 
 
 def _noted(outbox: Outbox, attempt: _Attempt, outcome: Outcome) -> Outcome:

@@ -16,7 +16,7 @@ from app.errors import StorageError
 from app.paths import create_private, make_private_folder
 
 Progress: TypeAlias = Callable[[int, int], None]
-"""Told the bytes that were handed over, and all there are."""
+"""Told the bytes that were handed over, and all there are; first of all 0, before any is."""
 
 
 class Sent(msgspec.Struct, frozen=True):
@@ -101,6 +101,7 @@ class FileSink:
 
     async def send(self, payload: Payload, progress: Progress, key: str) -> Outcome:
         data = self.encoded(payload)
+        progress(0, len(data))
         try:
             if self._is_folder:
                 make_private_folder(self._path)
