@@ -28,6 +28,8 @@ class FeedbackServer:
     script: Sequence[dict[str, Any]] = ()
     requests: list[Received] = field(default_factory=list)
     connections: int = 0
+    connected: threading.Event = field(default_factory=threading.Event)
+    """Set with the first connection."""
     arrived: threading.Event = field(default_factory=threading.Event)
     """Set with the first whole request."""
 
@@ -57,6 +59,7 @@ class FeedbackServer:
             except TimeoutError:
                 continue
             self.connections += 1
+            self.connected.set()
             line = lines.pop(0) if lines else YES
             threading.Thread(target=self._talk, args=(connection, line), daemon=True).start()
 

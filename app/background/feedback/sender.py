@@ -12,12 +12,14 @@ import asyncio
 import contextlib
 import hashlib
 from datetime import timedelta
+from functools import partial
 from typing import Final, TypeAlias
 
 import msgspec
 from msgspec.structs import replace
 
 from app.background.feedback.drafts import Draft, has_same_texts, wait_left
+from app.background.feedback.holding import holding, to_its_end
 from app.background.feedback.outbox import Outbox
 from app.background.feedback.payload import Payload, still_secret
 from app.background.feedback.sinks import Failed, Outcome, Progress, Sent, Sink
@@ -184,7 +186,8 @@ async def send(
     second report of bytes that differ from those that may have. Refused are a draft that was edited
     since the payload was built, a payload with a secret that nobody restored, a service's
     `retry-after` that is not over, and a draft that another process sends. Where it is cancelled
-    the draft says whether a byte may have left. Raises DraftNotFound, and `StorageError` when the
+    the draft says whether a byte may have left; once there is an answer a cancel is too late.
+    Raises DraftNotFound, and `StorageError` when the
     draft cannot be marked; nothing was sent then.
     """
     found = await asyncio.to_thread(still_secret, payload)
@@ -192,10 +195,11 @@ async def send(
         return Refused(
             f"There is still a {found[0].kind} in {found[0].place}. Look at the report again."
         )
-    digest = hashlib.sha256(sink.encoded(payload)).hexdigest()
+    digest = await asyncio.to_thread(lambda: hashlib.sha256(sink.encoded(payload)).hexdigest())
     attempt = _Attempt(payload, sink, clock, digest)
     try:
-        with outbox.sending(payload.draft.id, lambda draft: attempt.mark(draft, again=again)):
+        mark = partial(attempt.mark, again=again)
+        async with holding(outbox, payload.draft.id, mark):
             return await _made(outbox, attempt, progress)
     except _NotNow as refusal:
         return refusal.refused
@@ -214,9 +218,9 @@ async def _made(outbox: Outbox, attempt: _Attempt, progress: Progress) -> Outcom
     except BaseException as error:
         end = _end(error, has_begun=has_begun)
         with contextlib.suppress(StorageError):  # then the outbox settles it, as after a crash
-            outbox.finish(attempt.failed(end))
+            await to_its_end(outbox.finish, attempt.failed(end))
         raise
-    return _noted(outbox, attempt, attempt.judged(outcome))
+    return await _noted(outbox, attempt, attempt.judged(outcome))
 
 
 def _end(error: BaseException, *, has_begun: bool) -> Failed:
@@ -227,13 +231,13 @@ def _end(error: BaseException, *, has_begun: bool) -> Failed:
     return CANCELLED if has_begun else STOPPED
 
 
-def _noted(outbox: Outbox, attempt: _Attempt, outcome: Outcome) -> Outcome:
+async def _noted(outbox: Outbox, attempt: _Attempt, outcome: Outcome) -> Outcome:
     """The outcome, written down; where that fails it says so and the outbox settles it later."""
     try:
         if isinstance(outcome, Failed):
-            outbox.finish(attempt.failed(outcome))
+            await to_its_end(outbox.finish, attempt.failed(outcome))
         else:
-            outbox.sent(attempt.draft, outcome.remote_id)
+            await to_its_end(outbox.sent, attempt.draft, outcome.remote_id)
     except StorageError as error:
         if isinstance(outcome, Failed):
             return replace(outcome, reason=f"{outcome.reason} {error}")
