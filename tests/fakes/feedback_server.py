@@ -1,7 +1,8 @@
 """A service for reports that misbehaves by script, on loopback and a thread of its own.
 
 Each connection takes the next line of the script, in the form of cases/B58's `server.jsonl`, with
-a few more words: `headers`, `early` (answers before it reads), `hang`. Behind the end it says yes.
+a few more words: `headers`, `early` (answers before it reads), `hang`, `drip` (its
+body never ends). Behind the end it says yes.
 """
 
 from __future__ import annotations
@@ -74,10 +75,18 @@ class FeedbackServer:
                     self.arrived.set()
                 if line.get("read_body_then") == "timeout" or line.get("hang"):
                     self._stopping.wait(10)
+                elif line.get("drip"):
+                    self._drip(connection, line)
                 elif not line.get("cut"):
                     connection.sendall(_answer(line))
             except OSError:
                 return
+
+    def _drip(self, connection: socket.socket, line: dict[str, Any]) -> None:
+        headers = {"Content-Length": "9999", **line.get("headers", {})}
+        connection.sendall(_answer({**line, "headers": headers, "body": ""}))
+        while not self._stopping.wait(0.1):
+            connection.sendall(b"x")
 
 
 def _received(connection: socket.socket) -> Received:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import socket
+import time
 from pathlib import Path
 from typing import Any
 
@@ -96,6 +97,30 @@ async def test_no_request_is_made_before_retry_after_is_over(desk: Desk, status:
         assert "wait 90 s" in desk.draft.reason
         desk.clock.advance(31)
         assert await desk.send(desk.http(server.url)) == Sent("FB-OK")
+
+
+@pytest.mark.parametrize(("status", "timeout"), [(403, SHORT), (429, 5.0)])
+async def test_a_no_is_a_no_however_slow_its_words_are(
+    desk: Desk, status: int, timeout: float
+) -> None:
+    line = {"status": status, "drip": True, "headers": {"Retry-After": "90"}}
+    with FeedbackServer([line]) as server:
+        start = time.monotonic()
+        outcome = await desk.send(desk.github(server.url, timeout))
+        assert time.monotonic() - start < 4
+    assert isinstance(outcome, Failed)
+    assert (outcome.status, outcome.is_unclear) == (status, False)
+    assert outcome.reason.startswith(f"The service said {status}.")
+    assert outcome.retry_after == (90.0 if status == 429 else None)
+    assert (desk.draft.status, desk.draft.may_have_arrived) == ("failed", False)
+
+
+async def test_a_no_is_a_no_where_the_connection_breaks_behind_it(desk: Desk) -> None:
+    line = {"status": 403, "headers": {"Content-Length": "99"}, "body": "half"}
+    with FeedbackServer([line]) as server:
+        outcome = await desk.send(desk.github(server.url))
+    assert isinstance(outcome, Failed)
+    assert (outcome.status, outcome.is_unclear) == (403, False)
 
 
 async def test_a_redirect_leads_to_no_second_server(desk: Desk) -> None:

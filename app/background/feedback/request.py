@@ -28,6 +28,8 @@ MOST_ANSWER: Final = 64 << 10
 """Bytes of an answer that are read."""
 LONGEST_WAIT: Final = 86_400.0
 """Seconds of a `retry-after` that are believed."""
+_PATIENCE: Final = 2.0
+"""Seconds for the words of a service that has said no."""
 _PIECE: Final = 64 << 10
 _MOST_WORDS: Final = 300
 """Characters of a service's own words that are shown."""
@@ -42,6 +44,7 @@ class Request:
     ) -> None:
         self.url = url
         self.began = False
+        self._refused: Failed | None = None
         self._body = body
         self._progress = progress
         self._headers = {
@@ -70,7 +73,7 @@ class Request:
             async with asyncio.timeout(timeout):
                 return await self._attempt(client, now)
         except (TimeoutError, httpx2.TimeoutException):
-            return self._failed(f"{host} did not answer within {timeout:g} s.")
+            return self._refused or self._failed(f"{host} did not answer within {timeout:g} s.")
         except httpx2.InvalidURL:
             return Failed(f"{cut(plain_line(self.url), _MOST_WORDS)} is no address.")
         except (httpx2.HTTPError, httpx2.StreamError, OSError) as error:
@@ -87,11 +90,13 @@ class Request:
             ) as response,
         ):
             if response.status_code not in {200, 201}:
-                # A no is a no, also where the connection breaks behind it.
-                said: bytes | None = None
-                with contextlib.suppress(httpx2.HTTPError):
-                    said = await _answer(response)
-                return _refusal(response.status_code, response.headers, said or b"", now)
+                # It is known now, also where its body is slow or the connection breaks.
+                self._refused = _refusal(response.status_code, response.headers, b"", now)
+                with contextlib.suppress(httpx2.HTTPError, TimeoutError):
+                    async with asyncio.timeout(_PATIENCE):
+                        said = await _answer(response) or b""
+                    return _refusal(response.status_code, response.headers, said, now)
+                return self._refused
             return _accepted(response.status_code, await _answer(response))
 
     async def _pieces(self) -> AsyncGenerator[bytes, None]:
