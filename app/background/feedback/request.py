@@ -33,6 +33,8 @@ _PATIENCE: Final = 2.0
 _PIECE: Final = 64 << 10
 _MOST_WORDS: Final = 300
 """Characters of a service's own words that are shown."""
+_OPEN_ENDED: Final = frozenset({303, 408})
+"""Statuses from 300 to 499 behind which the report may have been taken."""
 _UNDECIDED: Final = "It may have arrived all the same."
 
 
@@ -193,20 +195,26 @@ def _refusal(status: int, headers: Mapping[str, str], body: bytes, now: datetime
         429: "Too many reports were sent.",
         503: "It is not available now.",
     }.get(status, "")
-    if 300 <= status < 400:
-        advice = (
-            f"It points to {cut(plain_line(headers.get('location', '')), _MOST_WORDS)}, which was "
-            "not followed. Set that address if you trust it."
-        )
+    if 200 <= status < 300:
+        advice = "That is no receipt. Check the address."
+    elif 300 <= status < 400:
+        advice = _elsewhere(headers.get("location", ""))
     wait = parse_retry_after(headers, now) if status in {429, 503} else None
     if wait is not None:
         wait = min(wait, LONGEST_WAIT)
         advice += f" It asks to wait {wait_in_words(wait)}."
-    is_unclear = status >= 500 and status != 503
+    is_no = status == 503 or (300 <= status < 500 and status not in _OPEN_ENDED)
     sentences = [f"The service said {status}.", advice, _words(body)]
-    if is_unclear:
+    if not is_no:
         sentences.append(_UNDECIDED)
-    return Failed(" ".join(filter(None, sentences)), wait, is_unclear, status)
+    return Failed(" ".join(filter(None, sentences)), wait, not is_no, status)
+
+
+def _elsewhere(location: str) -> str:
+    place = cut(plain_line(location).strip(), _MOST_WORDS)
+    if not place:
+        return "It points elsewhere without saying where. Check the address."
+    return f"It points to {place}, which was not followed. Set that address if you trust it."
 
 
 def _words(body: bytes) -> str:
