@@ -52,6 +52,9 @@ class TickingSink:
     def encoded(self, payload: Payload) -> bytes:
         return self._inner.encoded(payload)
 
+    def fault(self, payload: Payload) -> str:
+        return self._inner.fault(payload)
+
     async def send(self, payload: Payload, progress: Progress, key: str) -> Outcome:
         def ticking(done: int, total: int) -> None:
             self._moments.tick()

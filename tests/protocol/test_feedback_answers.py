@@ -10,10 +10,13 @@ from typing import Any
 
 import pytest
 
+from app.background.feedback.payload import build
 from app.background.feedback.sender import Refused
+from app.background.feedback.services import GithubSink
 from app.background.feedback.sinks import Failed, FileSink, Sent
 from tests.fakes.feedback_server import FeedbackServer
 from tests.protocol.feedback_wire import SHORT, Desk
+from tests.unit.background.feedback.feedback_kit import file_of
 
 
 @pytest.fixture
@@ -160,11 +163,36 @@ async def test_nobody_there_is_told_and_nothing_left(desk: Desk) -> None:
 async def test_a_setting_that_would_leak_is_refused_without_a_connection(
     desk: Desk, url: str, token: str, words: str, no_connections: list[object]
 ) -> None:
-    outcome = await desk.send(desk.http(url, token=token))
-    assert isinstance(outcome, Failed)
-    assert words in outcome.reason
+    before = desk.draft
+    for sink in (desk.http(url, token=token), GithubSink("a/b", token, desk.clock, base_url=url)):
+        outcome = await desk.send(sink)
+        assert isinstance(outcome, Refused)
+        assert words in outcome.reason
+        assert not outcome.is_unclear
+        direct = await sink.send(build(before), lambda *_: None, "fb-1")
+        assert direct == Failed(outcome.reason)
     assert no_connections == []
-    assert desk.draft.status == "failed"
+    assert desk.draft == before
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "target"),
+    [
+        ("https://u:SECRET@h.example:8/x?token=SECRET#SECRET", "https://h.example:8/x"),
+        ("https://h.invalid?token=SECRET", "https://h.invalid"),
+        ("https://[SECRET/", "(unreadable address)"),
+        ("u:SECRET", "(no address)"),
+        ("", "(no address)"),
+    ],
+)
+async def test_no_password_of_an_address_is_shown_or_stored(
+    desk: Desk, endpoint: str, target: str
+) -> None:
+    sink = desk.http(endpoint, 0.5)
+    assert sink.target == target
+    outcome = await desk.send(sink)
+    assert "SECRET" not in repr(outcome)
+    assert "SECRET" not in file_of(desk.box, "fb-1").read_text()
 
 
 @pytest.mark.parametrize(

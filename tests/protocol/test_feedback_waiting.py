@@ -130,7 +130,7 @@ async def test_a_cancel_says_whether_a_byte_may_have_left(desk: Desk, has_begun:
 
 
 async def test_a_cancel_in_the_handshake_leaves_no_doubt(desk: Desk) -> None:
-    with FeedbackServer([{"hang": True}]) as server:
+    with FeedbackServer([{"early": True, "hang": True}]) as server:
         sink = desk.github(server.url.replace("http:", "https:").removesuffix("/reports"))
         sending = asyncio.create_task(desk.send(sink))
         assert await asyncio.to_thread(server.connected.wait, 5)

@@ -77,7 +77,7 @@ class Request:
         except (TimeoutError, httpx2.TimeoutException):
             return self._refused or self._failed(f"{host} did not answer within {timeout:g} s.")
         except httpx2.InvalidURL:
-            return Failed(f"{cut(plain_line(self.url), _MOST_WORDS)} is no address.")
+            return Failed(f"{cut(plain_line(shown_address(self.url)), _MOST_WORDS)} is no address.")
         except (httpx2.HTTPError, httpx2.StreamError, OSError) as error:
             what = "The connection broke" if self.began else "It could not be reached"
             return self._failed(f"{what} ({host}, {type(error).__name__}).")
@@ -133,6 +133,18 @@ def address_fault(url: str) -> str:
             "machine alone."
         )
     return ""
+
+
+def shown_address(url: str) -> str:
+    """The address without user, password, query and fragment; a word where it is unreadable."""
+    try:
+        parts = urlsplit(url)
+        host = parts.netloc.rpartition("@")[2]
+    except ValueError:
+        return "(unreadable address)"
+    if not parts.scheme or not host:
+        return "(no address)"
+    return f"{parts.scheme}://{host}{parts.path}"
 
 
 def token_fault(token: str) -> str:

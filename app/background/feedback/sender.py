@@ -184,17 +184,19 @@ async def send(
 
     `again` is the person's word that a report which may have arrived is sent once more; it makes a
     second report of bytes that differ from those that may have. Refused are a draft that was edited
-    since the payload was built, a payload with a secret that nobody restored, a service's
-    `retry-after` that is not over, and a draft that another process sends. Where it is cancelled
-    the draft says whether a byte may have left; once there is an answer a cancel is too late.
-    Raises DraftNotFound, and `StorageError` when the
-    draft cannot be marked; nothing was sent then.
+    since the payload was built, a payload with a secret that nobody restored, settings under which
+    nothing may be sent, a service's `retry-after` that is not over, and a draft that another
+    process sends. Where it is cancelled the draft says whether a byte may have left; once there is
+    an answer a cancel is too late. Raises DraftNotFound, and `StorageError` when the draft cannot
+    be marked; nothing was sent then.
     """
     found = await asyncio.to_thread(still_secret, payload)
     if found:
         return Refused(
             f"There is still a {found[0].kind} in {found[0].place}. Look at the report again."
         )
+    if fault := sink.fault(payload):
+        return Refused(fault)
     digest = await asyncio.to_thread(lambda: hashlib.sha256(sink.encoded(payload)).hexdigest())
     attempt = _Attempt(payload, sink, clock, digest)
     try:

@@ -8,7 +8,14 @@ from typing import Any, Final
 import msgspec
 
 from app.background.feedback.payload import BUDGET, Payload
-from app.background.feedback.request import TIMEOUT, Request, address_fault, no_id, token_fault
+from app.background.feedback.request import (
+    TIMEOUT,
+    Request,
+    address_fault,
+    no_id,
+    shown_address,
+    token_fault,
+)
 from app.background.feedback.sinks import Failed, Outcome, Progress, Sent
 from app.clock import Clock
 from app.plain_text import cut, plain_line
@@ -47,14 +54,16 @@ class HttpSink:
 
     @property
     def target(self) -> str:
-        return self._endpoint
+        return shown_address(self._endpoint)
 
     def encoded(self, payload: Payload) -> bytes:
         return payload.data
 
+    def fault(self, payload: Payload) -> str:
+        return address_fault(self._endpoint) or token_fault(self._token)
+
     async def send(self, payload: Payload, progress: Progress, key: str) -> Outcome:
-        fault = address_fault(self._endpoint) or token_fault(self._token)
-        if fault:
+        if fault := self.fault(payload):
             return Failed(fault)
         headers = {"Idempotency-Key": key}
         if self._token:
@@ -99,9 +108,21 @@ class GithubSink:
     def encoded(self, payload: Payload) -> bytes:
         return msgspec.json.encode(_issue(payload))
 
+    def fault(self, payload: Payload) -> str:
+        if not _REPOSITORY.fullmatch(self._repository):
+            return "The repository must be given as owner/name. Check feedback.endpoint."
+        if not self._token:
+            return "GitHub needs a token. Set feedback.token."
+        fault = address_fault(self._base_url) or token_fault(self._token)
+        if not fault and len(str(_issue(payload)["body"])) > MOST_ISSUE:
+            return (
+                f"An issue takes {MOST_ISSUE} characters and this report has more. Send it without "
+                "the transcript, or export it."
+            )
+        return fault
+
     async def send(self, payload: Payload, progress: Progress, key: str) -> Outcome:
-        fault = self._fault(payload)
-        if fault:
+        if fault := self.fault(payload):
             return Failed(fault)
         headers = {
             "Authorization": f"Bearer {self._token}",
@@ -119,19 +140,6 @@ class GithubSink:
             return no_id(201)
         address = answer.get("html_url")
         return Sent(_remote_id(address) or f"{self._repository}#{number}")
-
-    def _fault(self, payload: Payload) -> str:
-        if not _REPOSITORY.fullmatch(self._repository):
-            return "The repository must be given as owner/name. Check feedback.endpoint."
-        if not self._token:
-            return "GitHub needs a token. Set feedback.token."
-        fault = address_fault(self._base_url) or token_fault(self._token)
-        if not fault and len(str(_issue(payload)["body"])) > MOST_ISSUE:
-            return (
-                f"An issue takes {MOST_ISSUE} characters and this report has more. Send it without "
-                "the transcript, or export it."
-            )
-        return fault
 
 
 def _issue(payload: Payload) -> dict[str, str]:

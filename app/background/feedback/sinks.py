@@ -72,10 +72,14 @@ class Sink(Protocol):
         """Exactly the bytes that `send` sends: what the review screen shows."""
         ...
 
+    def fault(self, payload: Payload) -> str:
+        """Why this cannot be sent with these settings, as sentences; empty when it can."""
+        ...
+
     async def send(self, payload: Payload, progress: Progress, key: str) -> Outcome:
         """One attempt, one request. Cancelling it closes the connection.
 
-        An idempotent sink takes one report for each `key`.
+        An idempotent sink takes one report for each `key`. Nothing leaves where there is a `fault`.
         """
         ...
 
@@ -98,6 +102,9 @@ class FileSink:
 
     def encoded(self, payload: Payload) -> bytes:
         return payload.data
+
+    def fault(self, payload: Payload) -> str:
+        return ""
 
     async def send(self, payload: Payload, progress: Progress, key: str) -> Outcome:
         data = self.encoded(payload)
