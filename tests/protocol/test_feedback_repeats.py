@@ -225,6 +225,15 @@ async def test_a_report_that_is_under_this_id_already_takes_the_draft_for_no_yes
     assert server.requests[-1].headers["idempotency-key"].startswith("fb-1-")
 
 
+async def test_the_same_repository_of_another_host_is_another_place(desk: Desk) -> None:
+    busy = {"status": 429, "headers": {"Retry-After": "90"}}
+    with FeedbackServer([busy]) as first, FeedbackServer([ISSUE]) as second:
+        await desk.send(desk.github(first.url))
+        assert isinstance(await desk.send(desk.github(first.url)), Refused)
+        assert desk.draft.target.startswith(f"127.0.0.1:{first.port}/")
+        assert await desk.send(desk.github(second.url)) == Sent("https://git.invalid/7")
+
+
 async def test_the_receiver_keeps_both_texts_of_a_draft(tmp_path: Path) -> None:
     desk = Desk(tmp_path)
     with receiver(tmp_path / "in") as service:

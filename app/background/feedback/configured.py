@@ -54,12 +54,15 @@ def _file_sink(endpoint: str | None, places: Places, home: Path, budget: int) ->
 
 def _repository(endpoint: str) -> tuple[str, str]:
     """The API's address and `owner/name`, of that name alone or of a repository's address."""
-    parts = urlsplit(endpoint)
+    try:
+        parts = urlsplit(endpoint)
+    except ValueError:  # then it is no name either, and the sink says so
+        return GITHUB, endpoint
     if not parts.scheme or not parts.netloc:
         return GITHUB, endpoint
+    if parts.netloc.lower() in {"github.com", "www.github.com"}:
+        return GITHUB, parts.path.strip("/").removesuffix(".git")
     *before, owner, name = ["", "", *parts.path.strip("/").split("/")]
     repository = f"{owner}/{name.removesuffix('.git')}"
-    if parts.netloc.lower() in {"github.com", "www.github.com"}:
-        return GITHUB, repository
     path = "/".join(part for part in before if part).removesuffix("repos").rstrip("/")
     return f"{parts.scheme}://{parts.netloc}{f'/{path}' if path else ''}", repository

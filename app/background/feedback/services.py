@@ -103,7 +103,13 @@ class GithubSink:
 
     @property
     def target(self) -> str:
-        return self._repository
+        """`owner/name`, behind the host where that is not GitHub's own."""
+        is_readable = _REPOSITORY.fullmatch(self._repository)
+        repository = self._repository if is_readable else "(no repository)"
+        if self._base_url == GITHUB:
+            return repository
+        host = shown_address(self._base_url).partition("://")[2].partition("/")[0]
+        return f"{host or '(no address)'}/{repository}"
 
     def encoded(self, payload: Payload) -> bytes:
         return msgspec.json.encode(_issue(payload))

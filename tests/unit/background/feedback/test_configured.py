@@ -35,21 +35,42 @@ def test_http_has_the_address_and_the_budget_of_the_settings() -> None:
 
 
 @pytest.mark.parametrize(
-    ("endpoint", "base_url", "repository"),
+    ("endpoint", "base_url", "target"),
     [
         ("shop/till", "https://api.github.com", "shop/till"),
         ("https://github.com/shop/till", "https://api.github.com", "shop/till"),
         ("https://github.com/shop/till.git", "https://api.github.com", "shop/till"),
-        ("https://git.example/api/v3/repos/shop/till", "https://git.example/api/v3", "shop/till"),
-        ("http://127.0.0.1:8080/shop/till/", "http://127.0.0.1:8080", "shop/till"),
-        ("https://git.example", "https://git.example", "/"),
+        ("https://api.github.com/repos/shop/till", "https://api.github.com", "shop/till"),
+        (
+            "https://git.example/api/v3/repos/shop/till",
+            "https://git.example/api/v3",
+            "git.example/shop/till",
+        ),
+        (
+            "http://127.0.0.1:8080/shop/till/",
+            "http://127.0.0.1:8080",
+            "127.0.0.1:8080/shop/till",
+        ),
+        (
+            "https://github.com.evil.example/shop/till",
+            "https://github.com.evil.example",
+            "github.com.evil.example/shop/till",
+        ),
+        (
+            "https://u:SECRET@git.example/shop/till?token=SECRET",
+            "https://u:SECRET@git.example",
+            "git.example/shop/till",
+        ),
+        ("https://git.example", "https://git.example", "git.example/(no repository)"),
+        ("https://github.com/shop/till/issues", "https://api.github.com", "(no repository)"),
+        ("https://[SECRET/a", "https://api.github.com", "(no repository)"),
     ],
 )
-def test_a_repository_is_a_name_or_an_address(
-    endpoint: str, base_url: str, repository: str
+def test_a_repository_is_a_name_or_an_address_and_its_host_is_shown(
+    endpoint: str, base_url: str, target: str
 ) -> None:
     sink: Any = sink_of(sink="github", endpoint=endpoint, token="t")
-    assert (sink._base_url, sink.target, sink.budget) == (base_url, repository, 60_000)
+    assert (sink._base_url, sink.target, sink.budget) == (base_url, target, 60_000)
 
 
 @pytest.mark.parametrize(
