@@ -36,6 +36,7 @@ _MOST_WORDS: Final = 300
 _OPEN_ENDED: Final = frozenset({303, 408})
 """Statuses from 300 to 499 behind which the report may have been taken."""
 _UNDECIDED: Final = "It may have arrived all the same."
+_SIGN_IN: Final = "Check the address; a sign-in page may be in between."
 
 
 class Request:
@@ -181,16 +182,16 @@ def _accepted(status: int, body: bytes | None) -> dict[str, Any] | Failed:
         return _no_receipt(status, "something that is no JSON")
     if not isinstance(answer, dict):
         return _no_receipt(status, "no JSON object")
-    return cast("dict[str, Any]", answer)
+    fields = cast("dict[str, Any]", answer)
+    if fields.get("ok") is False or fields.get("error"):
+        return _no_receipt(status, "an error", _words(body))
+    return fields
 
 
-def _no_receipt(status: int, what: str) -> Failed:
-    return Failed(
-        f"The service said {status} with {what}, which is no receipt. {_UNDECIDED} Check the "
-        "address; a sign-in page may be in between.",
-        is_unclear=True,
-        status=status,
-    )
+def _no_receipt(status: int, what: str, more: str = _SIGN_IN) -> Failed:
+    said = f"The service said {status} with {what}, which is no receipt."
+    reason = " ".join(filter(None, [said, _UNDECIDED, more]))
+    return Failed(reason, is_unclear=True, status=status)
 
 
 def no_id(status: int = 200) -> Failed:
