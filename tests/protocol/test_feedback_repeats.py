@@ -225,6 +225,55 @@ async def test_a_report_that_is_under_this_id_already_takes_the_draft_for_no_yes
     assert server.requests[-1].headers["idempotency-key"].startswith("fb-1-")
 
 
+async def test_the_place_where_it_may_be_is_named_whatever_another_place_said(desk: Desk) -> None:
+    with (
+        FeedbackServer([{"cut": True}, {"status": 401}]) as first,
+        FeedbackServer([{"status": 401}]) as second,
+    ):
+        await desk.send(desk.http(first.url))
+        await desk.send(desk.github(second.url), again=True)
+        kept = desk.draft
+        assert (kept.sink, kept.target) == ("github", f"127.0.0.1:{second.port}/shop/shop")
+        assert (kept.attempted_sink, kept.attempted_target) == ("http", first.url)
+        refused = await desk.send(desk.github(second.url))
+        assert isinstance(refused, Refused)
+        assert first.url in refused.reason
+        # Where it may be, the same words are safe.
+        assert isinstance(await desk.send(desk.http(first.url)), Failed)
+        assert desk.draft.may_have_arrived
+
+
+async def test_an_issue_that_may_be_there_stays_unclear_after_a_no_from_elsewhere(
+    desk: Desk,
+) -> None:
+    with FeedbackServer([{"cut": True}]) as first, FeedbackServer([{"status": 401}]) as second:
+        await desk.send(desk.github(first.url))
+        await desk.send(desk.http(second.url), again=True)
+        assert (desk.draft.status, desk.draft.may_have_arrived) == ("unclear", True)
+
+
+async def test_what_may_have_arrived_stays_so_after_a_clear_no(desk: Desk) -> None:
+    with FeedbackServer([{"cut": True}, {"status": 401}, {"status": 401}]) as server:
+        sink = desk.github(server.url)
+        await desk.send(sink)
+        for _ in range(2):
+            assert isinstance(await desk.send(sink, again=True), Failed)
+            assert (desk.draft.status, desk.draft.may_have_arrived) == ("unclear", True)
+            refused = await desk.send(sink)
+            assert isinstance(refused, Refused)
+            assert refused.is_unclear
+    assert server.connections == 3
+
+
+async def test_a_clear_no_leaves_nothing_that_was_attempted(desk: Desk) -> None:
+    with FeedbackServer([{"status": 401}]) as server:
+        await desk.send(desk.http(server.url))
+        assert (desk.draft.attempted, desk.draft.attempted_target) == ("", "")
+        desk.box.change("fb-1", lambda d: replace(d, body="Other words."))
+        assert await desk.send(desk.http(server.url)) == Sent("FB-OK")
+    assert {r.headers["idempotency-key"] for r in server.requests} == {"fb-1"}
+
+
 async def test_the_same_repository_of_another_host_is_another_place(desk: Desk) -> None:
     busy = {"status": 429, "headers": {"Retry-After": "90"}}
     with FeedbackServer([busy]) as first, FeedbackServer([ISSUE]) as second:
