@@ -61,7 +61,7 @@ def parse_retry_after(headers: Mapping[str, str], now: datetime) -> float | None
         return seconds
     try:
         moment = parsedate_to_datetime(value)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)
