@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from app.background.feedback.payload import build
+from app.background.feedback.request import LONGEST_WAIT
 from app.background.feedback.sender import Refused
 from app.background.feedback.services import GithubSink
 from app.background.feedback.sinks import Failed, FileSink, Sent
@@ -53,6 +54,8 @@ SCRIPTS: list[tuple[str, dict[str, Any], str, bool]] = [
     ("not ok", {"status": 200, "body": {"ok": False, "id": "A"}}, "an error, which is no", True),
     ("error", {"status": 201, "body": {"error": "quota\x1b", "id": "A"}}, "error.*quota", True),
     ("errors", {"status": 200, "body": {"error": {"x": 1}, "id": "A"}}, "an error, which", True),
+    ("unseen id", {"status": 200, "body": {"id": " \u200b\u2060"}}, "no id of the report", True),
+    ("true id", {"status": 200, "body": {"id": True}}, "no id of the report", True),
     ("odd id", {"status": 200, "body": {"id": {"a": 1}}}, "no id of the report", True),
     ("deep", {"status": 200, "body": "[" * 60_000}, "no JSON", True),
     ("long", {"status": 200, "body": "x" * 70_000}, "longer than 65536 bytes", True),
@@ -133,6 +136,62 @@ async def test_a_no_is_a_no_where_the_connection_breaks_behind_it(desk: Desk) ->
         outcome = await desk.send(desk.github(server.url))
     assert isinstance(outcome, Failed)
     assert (outcome.status, outcome.is_unclear) == (403, False)
+
+
+async def test_a_wait_that_makes_no_sense_is_none(desk: Desk) -> None:
+    odd = {"Retry-After": "Mon, 01 Jan 2024 00:00:00 +99999999999999"}
+    with FeedbackServer([{"status": 429, "headers": odd}]) as server:
+        outcome = await desk.send(desk.http(server.url))
+    assert isinstance(outcome, Failed)
+    assert (outcome.status, outcome.retry_after, desk.draft.retry_after) == (429, None, "")
+
+
+async def test_a_wait_of_years_is_believed_for_a_day(desk: Desk) -> None:
+    with FeedbackServer([{"status": 429, "headers": {"Retry-After": "99999999"}}]) as server:
+        outcome = await desk.send(desk.http(server.url))
+    assert isinstance(outcome, Failed)
+    assert outcome.retry_after == LONGEST_WAIT == 86_400
+
+
+async def test_a_wait_holds_for_the_service_that_asked_for_it_alone(desk: Desk) -> None:
+    busy = {"status": 429, "headers": {"Retry-After": "90"}}
+    with FeedbackServer([busy]) as first, FeedbackServer([{"status": 401}]) as second:
+        await desk.send(desk.http(first.url))
+        assert isinstance(await desk.send(desk.http(second.url)), Failed)
+        assert desk.draft.retry_after == ""
+    assert second.connections == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        (7, "7"),
+        ("a\x1b[31mb\r\nc", "ab c"),
+        ("a\u200bb\u202e", "ab<202e>"),
+        (" FB-1 ", "FB-1"),
+        ("x" * 5000, "x" * 199 + "…"),
+        (10**4000, "1" + "0" * 198 + "…"),
+    ],
+)
+async def test_an_id_is_shown_as_one_short_line(desk: Desk, given: object, shown: str) -> None:
+    with FeedbackServer([{"status": 200, "body": {"id": given}}]) as server:
+        assert await desk.send(desk.http(server.url)) == Sent(shown)
+    assert [report.remote_id for report in desk.box.sent_reports()] == [shown]
+
+
+async def test_an_issue_without_an_address_is_named_by_its_number(desk: Desk) -> None:
+    body = {"number": 10**4000, "html_url": "\u200b"}
+    with FeedbackServer([{"status": 201, "body": body}]) as server:
+        assert await desk.send(desk.github(server.url)) == Sent(f"shop/shop#1{'0' * 198}…")
+
+
+@pytest.mark.parametrize("number", [True, None, "7", 7.0])
+async def test_an_issue_without_a_number_is_no_receipt(desk: Desk, number: object) -> None:
+    body = {"number": number, "html_url": "https://git.invalid/7"}
+    with FeedbackServer([{"status": 201, "body": body}]) as server:
+        outcome = await desk.send(desk.github(server.url))
+    assert isinstance(outcome, Failed)
+    assert outcome.is_unclear
 
 
 async def test_a_redirect_leads_to_no_second_server(desk: Desk) -> None:

@@ -145,7 +145,7 @@ class GithubSink:
         if not isinstance(number, int) or isinstance(number, bool):
             return no_id(201)
         address = answer.get("html_url")
-        return Sent(_remote_id(address) or f"{self._repository}#{number}")
+        return Sent(_remote_id(address) or f"{self._repository}#{_remote_id(number)}")
 
 
 def _issue(payload: Payload) -> dict[str, str]:
@@ -171,6 +171,7 @@ def _fenced(value: object) -> str:
 
 def _remote_id(value: object) -> str:
     """An id as a service gave it, fit to be shown; empty when it is none."""
-    if isinstance(value, int) and not isinstance(value, bool):
-        return str(value)
-    return cut(plain_line(value).strip(), _MOST_ID) if isinstance(value, str) else ""
+    if isinstance(value, bool) or not isinstance(value, int | str):
+        return ""
+    seen = "".join(each for each in plain_line(str(value)) if each.isprintable())
+    return cut(seen.strip(), _MOST_ID)
