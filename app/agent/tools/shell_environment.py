@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from app.secret_names import ANYWHERE, AS_A_WORD
+
 _SECRET_NAME = re.compile(
-    r"""ANTHROPIC_.* | AWS_.* | .*TOKENS? | .*TOKEN_.* | .*SECRET.* | .*PASSW(OR)?D.*
-    | .*PASS_?(PHRASE|CODE|KEY).* | (?!.*ASKPASS).*PASS(ES)? | .*PASS_(FILE|B64|BASE64) | PGPASS.*
-    | (?!(OLD)?PWD$).*PWD | .*_PW | .*_PIN | .*CRED(ENTIAL)?S? | .*API_?KEY.* | .*_KEYS?
-    | .*PRIVATE_?KEY.* | .*ACCESS_?KEY.* | .*_PAT | .*_AUTH | .*_JWT | .*_SAS | .*_DSN
-    | .*_COOKIES? | .*_WEBHOOK(_.*)?
-    | .*CONN(ECTION)?_?STR(ING)?""",
+    rf"""ANTHROPIC_.* | AWS_.* | .*(?:{ANYWHERE}).* | .*_(?:{AS_A_WORD}) | .*TOKENS? | .*TOKEN_.*
+    | (?!.*ASKPASS).*PASS(ES)? | .*PASS_(FILE|B64|BASE64) | PGPASS.* | (?!(OLD)?PWD$).*PWD
+    | .*CREDS? | .*_KEYS? | .*_WEBHOOK(_.*)?""",
     re.IGNORECASE | re.VERBOSE,
 )
 _SECRET_VALUE = re.compile(r"[a-z][a-z0-9+.-]*://[^/\s:@]*:[^/\s@]+@", re.IGNORECASE)

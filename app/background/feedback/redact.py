@@ -17,12 +17,23 @@ from typing import Final, cast
 
 import msgspec
 
-from app.background.feedback.secret_rules import BASE64_KIND, MARK, SENSITIVE_KEY, Rule, rules
+from app.background.feedback.marks import KINDS, MARK
+from app.background.feedback.secret_rules import rules
+from app.background.feedback.secret_values import is_secret, name_of, name_of_next, named_secrets
+from app.background.feedback.veils import unveiled
 
 _EDGES: Final = " \t\r\n\"'=:"
 _ROUNDS: Final = 20
 """Times that a text is looked at again, because striking out may show another secret."""
 _BASE64: Final = re.compile(r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{16,}+={0,2}")
+_WRAPPED: Final = re.compile(
+    r"(?<![A-Za-z0-9+/])(?:(?:[A-Za-z0-9+/]{76}\r?\n){1,}|(?:[A-Za-z0-9+/]{64}\r?\n){1,})"
+    r"[A-Za-z0-9+/]{1,76}={0,2}"
+)
+_KEY_END: Final = re.compile(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
+_KEY_LINE: Final = re.compile(r"[\s\d>|+:\u2192\\nrt-]{0,16}[A-Za-z0-9+/=]{1,128}(?:\\[nr])*\s*")
+_MOST_OF_A_KEY: Final = 16_384
+"""Characters before the end of a key that may be the key when its beginning is cut off."""
 _PRINTABLE: Final = 0.9
 """Part of a decoded text's characters that must be printable for it to be a text."""
 _MAIL: Final = "e-mail address"
@@ -75,35 +86,44 @@ def redacted_value(
 ) -> tuple[object, tuple[Finding, ...]]:
     """A JSON value with every string in it redacted, names of members too.
 
-    A string whose member's name says that it is secret is struck out whatever it looks like.
+    A member whose name says that it is secret is struck out whatever it looks like.
     """
     findings: list[Finding] = []
 
-    def text(string: str, name: str = "") -> str:
-        if name and SENSITIVE_KEY.search(name) and not MARK.fullmatch(string) and string:
+    def look(value: object, name: str = "") -> object:
+        if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+            return value
+        string = str(value)
+        if name and not MARK.fullmatch(string) and is_secret(name, value):
             finding = _finding(string, _Span(0, len(string), "password"), restored, place)
             findings.append(finding)
             # What is restored stays whole: nothing inside it is struck out.
-            return string if finding.is_restored else _struck(string, [finding])
+            return value if finding.is_restored else _struck(string, [finding])
+        if not isinstance(value, str):
+            return value
         clean, found = redacted(string, restored, place)
         findings.extend(found)
         return clean
 
-    return _mapped(value, text, ""), tuple(findings)
+    return _mapped(value, look, ""), tuple(findings)
 
 
-def _mapped(value: object, text: Callable[[str, str], str], name: str) -> object:
-    if isinstance(value, str):
-        return text(value, name)
+def _mapped(value: object, look: Callable[[object, str], object], name: str) -> object:
     if isinstance(value, list):
-        return [_mapped(each, text, name) for each in cast("list[object]", value)]
+        items = cast("list[object]", value)
+        names = [name, *(name_of_next(item) or name for item in items[:-1])]
+        return [_mapped(item, look, called) for item, called in zip(items, names, strict=False)]
     if isinstance(value, dict):
+        members = cast("dict[str, object]", value)
         mapped: dict[str, object] = {}
         numbers: dict[str, int] = {}
-        for key, each in cast("dict[str, object]", value).items():
-            mapped[free_name(text(key, ""), mapped, numbers)] = _mapped(each, text, key)
+        for key, each in members.items():
+            # Named by what is left of names, so that a second look sees the same.
+            free = free_name(str(look(key, "")), mapped, numbers)
+            beside = look(members.get("name") or members.get("key"), "") if key == "value" else ""
+            mapped[free] = _mapped(each, look, name_of(free, beside, name))
         return mapped
-    return value
+    return look(value, name)
 
 
 def free_name(name: str, taken: Collection[str], numbers: dict[str, int]) -> str:
@@ -135,33 +155,53 @@ def _struck(text: str, findings: list[Finding]) -> str:
 
 
 def _spans(text: str) -> list[_Span]:
-    spans = _matches(text, rules())
-    for match in _BASE64.finditer(text):
-        decoded = _decoded(match[0])
-        if decoded and any(s.kind not in _NOT_IN_BASE64 for s in _matches(decoded, rules())):
-            spans.append(_Span(match.start(), match.end(), BASE64_KIND))
-    return spans
-
-
-def _matches(text: str, patterns: tuple[Rule, ...]) -> list[_Span]:
-    spans: list[_Span] = []
-    marks = [mark.span() for mark in MARK.finditer(text)]
-    for kind, pattern in patterns:
-        group = "secret" if "secret" in pattern.groupindex else 0
+    spans = _matches(text)
+    clear = unveiled(text)
+    if clear:
+        for span in _matches(clear.text):
+            if "\n" not in clear.text[span.start : span.stop]:
+                spans.append(_Span(*clear.place(span.start, span.stop), span.kind))
+    for pattern in (_BASE64, _WRAPPED):
         for match in pattern.finditer(text):
-            if marks and _is_in_mark(marks, match.start()):
-                continue  # the word `password` of a mark names nothing
-            start, stop = match.span(group)
-            while start < stop and text[start] in _EDGES:
-                start += 1
-            while start < stop and text[stop - 1] in _EDGES:
-                stop -= 1
-            if start < stop:
-                spans.append(_Span(start, stop, kind))
+            decoded = _decoded("".join(match[0].split()))
+            if decoded and any(s.kind not in _NOT_IN_BASE64 for s in _matches(decoded)):
+                spans.append(_Span(match.start(), match.end(), KINDS[-1]))
     return spans
 
 
-def _is_in_mark(marks: list[tuple[int, int]], position: int) -> bool:
+def _matches(text: str) -> list[_Span]:
+    marks = [mark.span() for mark in MARK.finditer(text)]
+    found: list[tuple[int, int, int, str]] = []
+    for kind, pattern in rules():
+        group = "secret" if "secret" in pattern.groupindex else 0
+        found += [(m.start(), *m.span(group), kind) for m in pattern.finditer(text)]
+    found += [(*place, "password") for place in named_secrets(text)]
+    # The word `password` of a mark names nothing.
+    spans = [_Span(s, e, kind) for at, s, e, kind in found if not (marks and _is_in(marks, at))]
+    for span in spans:
+        while span.start < span.stop and text[span.start] in _EDGES:
+            span.start += 1
+        while span.start < span.stop and text[span.stop - 1] in _EDGES:
+            span.stop -= 1
+    return [*(span for span in spans if span.start < span.stop), *_key_tails(text)]
+
+
+def _key_tails(text: str) -> list[_Span]:
+    """The lines of private keys whose beginning is not in the text."""
+    spans: list[_Span] = []
+    done = 0
+    for end in _KEY_END.finditer(text):
+        start = end.start()
+        lines = text[max(done, start - _MOST_OF_A_KEY) : start].splitlines(keepends=True)
+        while lines and _KEY_LINE.fullmatch(lines[-1]):
+            start -= len(lines.pop())
+        if text[start : end.start()].strip():
+            spans.append(_Span(start, end.start(), "private key"))
+        done = end.end()
+    return spans
+
+
+def _is_in(marks: list[tuple[int, int]], position: int) -> bool:
     before = bisect.bisect_right(marks, position, key=itemgetter(0)) - 1
     return before >= 0 and position < marks[before][1]
 
@@ -206,7 +246,8 @@ def _decoded(token: str) -> str:
     standard = token.replace("-", "+").replace("_", "/").rstrip("=")
     standard = standard[: len(standard) - (len(standard) % 4 == 1)]
     try:
-        decoded = base64.b64decode(standard + "=" * (-len(standard) % 4)).decode()
+        data = base64.b64decode(standard + "=" * (-len(standard) % 4))
+        decoded = data.decode("utf-16-le" if data[1:2] == b"\0" else "utf-8")
     except (binascii.Error, UnicodeDecodeError):
         return ""
     readable = sum(map(str.isprintable, decoded)) + decoded.count("\n")

@@ -11,35 +11,12 @@ import re
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
-SENSITIVE_NAME: Final = (
-    r"(?:api[_-]?key|apikey|access[_-]?key|private[_-]?key|account[_-]?key|secret|token(?!s)"
-    r"|passw(?:or)?d|passphrase|pwd|credential|session[_-]?key)"
-)
-"""A part of a name that says what it names is secret."""
+from app.background.feedback.marks import MARK
+from app.secret_names import ANYWHERE
 
-SENSITIVE_KEY: Final = re.compile(
-    rf"(?i)(?:{SENSITIVE_NAME}(?:s|[_-]?(?:value|text|base64))?|authorization|cookie)$"
-)
-"""A key of an object whose value is secret, whatever it looks like."""
-
-KINDS: Final = (
-    "private key", "environment", "key", "token", "header", "password", "e-mail address",
-    "home path", "base64 of a secret",
-)  # fmt: skip
-"""All kinds of secrets there are."""
-
-BASE64_KIND: Final = KINDS[-1]
-
-MARK: Final = re.compile(rf"\[redacted: (?:{'|'.join(KINDS)})\]")
-"""What stands where a secret was; other words in such brackets are a text like any other."""
-
-_MARKS = rf"(?:{MARK.pattern}){{0,20}}+"
+_SENSITIVE: Final = rf"(?:{ANYWHERE}|token(?!s)|pwd)"
+_MARKS: Final = rf"(?:{MARK.pattern}){{0,20}}+"
 """Marks at the beginning of a value, which hide nothing of what stands behind them."""
-
-_HARMLESS = (
-    r"(?!(?:true|false|null|none|nil|undefined|str|string|int|integer|number|bool|boolean|bytes"
-    r"|object|any|required|optional|pass|return|\d{1,6})\b(?![-_/+=.]))"
-)
 
 
 class Rule(NamedTuple):
@@ -52,11 +29,6 @@ class Rule(NamedTuple):
 def _rule(kind: str, pattern: str) -> Rule:
     return Rule(kind, re.compile(pattern))
 
-
-_ASSIGNED: Final = (
-    rf"(?i){SENSITIVE_NAME}s?(?-i:(?![a-z]))[\w.-]{{0,40}}?\\?[\"']?\]?"
-    r"[ \t]{0,8}(?:=>|:=|=|:)[ \t]{0,8}"
-)
 
 OWN_RULES: Final = (
     _rule(
@@ -76,6 +48,23 @@ OWN_RULES: Final = (
     _rule("token", r"\b(?:gh[pousr]_|github_pat_|glpat-|npm_|hf_|pypi-)[A-Za-z0-9_-]{16,}+"),
     _rule("token", r"\bxox[abeoprs]-[A-Za-z0-9-]{8,}+"),
     _rule("token", r"\beyJ[A-Za-z0-9_-]{8,}+\.[A-Za-z0-9_-]{8,}+(?:\.[A-Za-z0-9_-]{0,}+)?"),
+    _rule("key", r"\b(?:whsec_|gsk_|xai-|r8_|lin_api_|ntn_|figd_|shp(?:at|ca|pa|ss)_)[\w-]{16,}+"),
+    _rule("key", r"\b(?:GOCSPX-|tskey-|dop_v1_|dckr_pat_|ATATT3|hv[sb]\.)[A-Za-z0-9_=-]{12,}+"),
+    _rule("key", r"\b(?:dapi[0-9a-zA-Z]{28,}+|AGE-SECRET-KEY-1[0-9A-Z]{20,}+)"),
+    _rule("token", r"\b(?:ya29\.|xapp-\d-)[A-Za-z0-9_-]{16,}+"),
+    _rule(
+        "token",
+        r"\bdiscord(?:app)?\.com/api/(?:v\d{1,2}/)?webhooks/\d{5,25}/(?P<secret>[\w-]{20,}+)",
+    ),
+    _rule(
+        "private key",
+        r"(?s)---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----"
+        r"(?P<secret>.*?)(?:---- END SSH2 ENCRYPTED PRIVATE KEY ----|\Z)",
+    ),
+    _rule(
+        "private key",
+        r"(?s)Private-Lines: \d{1,4}\s(?P<secret>.{1,16384}?)(?:Private-(?:MAC|Hash):|\Z)",
+    ),
     _rule(
         "header",
         r"(?i)\b(?:proxy-)?authorization\\?[\"']?[ \t]{0,8}[:=][ \t]{0,8}\\?[\"']?"
@@ -93,54 +82,58 @@ OWN_RULES: Final = (
         r"\\?[\"']?" + _MARKS + r"(?P<secret>[^\s\"'\\\[][^\n\"'\\]{3,4096}+)",
     ),
     _rule("password", r"://(?P<secret>[^/\s:@'\"\[\]]{0,256}+:[^/\s@'\"\[\]]{1,1024}+)@"),
+    _rule(
+        "password",  # with the signs in it that an address would write otherwise
+        r"://(?P<secret>[^/\s:@'\"\[\]<>]{0,64}+:(?!\d{1,5}[/?#])"
+        r"(?:(?!://|[\"'],)[^\s\"<>`]){1,200})@(?=[\w.-]{1,200}(?:[:/?#\s\"'),]|\Z))",
+    ),
     _rule("password", r"://(?P<secret>[^/\s:@'\"\[\]]{12,256}+)@"),
     _rule(
         "token",
-        rf"(?i)[?&#;][\w.-]{{0,40}}?(?:{SENSITIVE_NAME}|\bkey|\bcode|\bsig|signature|\bauth)[\w-]{{0,20}}="
+        rf"(?i)[?&#;][\w.-]{{0,40}}?(?:{_SENSITIVE}|\bkey|\bcode|\bsig|signature|\bauth)[\w-]{{0,20}}="
         r"(?P<secret>[^&\s'\"#;\[\])>]{4,}+)",
     ),
-    # A value in quotes, in escaped quotes, and one whose closing quote was cut off with the text.
+    # An option with its value, as words of a command or as a list of strings.
     _rule(
         "password",
-        rf"{_ASSIGNED}(?P<quote>[\"'`])"
-        r"(?P<secret>(?:\\[^\n]|(?!(?P=quote))[^\n\\]){1,4096}+)(?P=quote)",
+        r"(?i)(?<![\w-])--?(?:[\w-]{1,30}-)?(?:password|passwd|pass|token|secret|api-?key)"
+        rf"[ \t=]{{1,4}}['\"]?{_MARKS}(?P<secret>[^\s\"'`\[$<-][^\s\"'`]{{3,}}+)",
     ),
     _rule(
         "password",
-        rf"{_ASSIGNED}\\(?P<quote>[\"'])"
-        r"(?P<secret>(?:(?!\\(?P=quote))[^\n]){1,4096}+)\\(?P=quote)",
-    ),
-    _rule("password", rf"{_ASSIGNED}\\?[\"'`](?P<secret>(?![)\]}},;])[^\n\"'`]{{4,4096}}+)\Z"),
-    # A value without quotes: a word, all there is behind a variable's `=`, or the rest of a line.
-    _rule(
-        "password",
-        rf"{_ASSIGNED}(?:\\?[\"'`])?+{_MARKS}{_HARMLESS}"
-        r"(?P<secret>[^\s,;\"'`&()\[\]{}<>\\$]"
-        rf"(?:[^\s,;\"'`&()\[\]{{}}<>\\]|{MARK.pattern}){{3,}}+)(?![(\[])",
+        r"(?i)[\"']--?(?:[\w-]{1,30}-)?(?:password|passwd|pass|token|secret|api-?key)\\{0,15}[\"'],"
+        r"\s{0,20}\\{0,15}[\"'](?P<secret>[^\"'\\\n]{1,1024}+)",
     ),
     _rule(
         "password",
-        r"\b[A-Z0-9_]{0,60}?(?:KEY|SECRET|TOKEN(?!S)|PASSW(?:OR)?D|PASSPHRASE|PWD|CREDENTIAL)"
-        rf"[A-Z0-9_]{{0,40}}+={_MARKS}"
-        r"(?P<secret>[^\s\"'`$\[(][^\s\"'`]{3,}+)",
+        r"\bcurl\b[^\n|;]{0,300}?\s(?:-u|--user)[ =]{0,2}[\"']?"
+        r"(?P<secret>[^\s\"':$]{0,64}:[^\s\"']{1,256}+)",
+    ),
+    _rule(
+        "header",
+        r"\bcurl\b[^\n|;]{0,300}?\s(?:-b|--cookie)[ =]{1,2}[\"']?"
+        r"(?P<secret>[\w.-]{1,64}=[^\s\"']{1,512}+)",
     ),
     _rule(
         "password",
-        rf"(?im)^[ \t-]{{0,40}}+[\w.-]{{0,60}}?{SENSITIVE_NAME}[\w.-]{{0,20}}:[ \t]{{1,8}}+"
-        rf"{_MARKS}{_HARMLESS}"
-        r"(?P<secret>[^\s\"'`|>&*\[(][^\s\[\]()]{3,}+)[ \t]*$",
+        r"\b(?:mysql|mysqldump|mysqladmin|mariadb)\b[^\n|;]{0,200}?\s-p(?P<secret>[^\s\"'$]{3,}+)",
     ),
+    _rule("password", r"\bsshpass[ ]{1,4}-p[ ]{0,4}[\"']?(?P<secret>[^\s\"'$]{3,}+)"),
+    _rule("password", r"\bredis-cli\b[^\n|;]{0,100}?\s-a[ ]{1,4}(?P<secret>[^\s\"'$]{3,}+)"),
+    _rule("password", r"-pass(?:in|out)[ ]{1,4}pass:(?P<secret>[^\s\"'$]{3,}+)"),
     _rule(
         "password",
-        r"(?i)(?<!\w)--?(?:password|passwd|token|secret|api-?key)[ \t=]{1,4}"
-        + _MARKS
-        + r"(?P<secret>[^\s\"'`\[$<-][^\s\"'`]{3,}+)",
+        r"\b(?:login|account|machine)\s{1,8}\S{1,128}\s{1,20}password\s{1,8}(?P<secret>\S{3,256}+)",
     ),
     _rule(
         "e-mail address",
         r"(?<![\w.%+-])(?!git@)[\w.%+-]{1,64}+@(?:[\w-]{1,63}+\.){1,8}[A-Za-z][\w-]{1,62}+",
     ),
-    _rule("home path", r"(?<![\w.-])/(?:home|Users)/(?P<secret>[^/\s'\":;,()<>\[\]|&`\\]{1,64}+)"),
+    _rule(
+        "home path",
+        r"(?<![\w.-])(?:/(?:var|export|usr|mnt/[a-z]|[a-z]))?/(?:home|Users)/"
+        r"(?P<secret>[^/\s'\":;,()<>\[\]|&`\\]{1,64}+(?:[ ][A-Z][\w-]{1,30}(?=/))?)",
+    ),
     _rule("home path", r"(?i)\b[a-z]:\\{1,2}Users\\{1,2}(?P<secret>[^\\/\s'\":;,<>\[\]|]{1,64}+)"),
     _rule("home path", r"(?<![\w-])-(?:home|Users)-(?P<secret>[A-Za-z0-9.]{1,64}+)"),
 )

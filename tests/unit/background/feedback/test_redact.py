@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from app.background.feedback.redact import free_name, redacted, redacted_value
 from app.background.feedback.secret_rules import rules
+from tests.unit.background.feedback import secret_table
 
 SECRETS = [
     ("key", "use sk-ant-api03-FAKESECRET-aaaa now", "FAKESECRET"),
@@ -174,6 +175,42 @@ def test_members_that_are_struck_out_to_the_same_name_all_stay() -> None:
     for _ in range(300):
         taken[free_name("x", taken, numbers)] = 1
     assert Counting.asked < 1_000
+
+
+@pytest.mark.parametrize("text", secret_table.TEXTS)
+def test_no_secret_of_the_table_stays(text: str) -> None:
+    clean, findings = redacted(text)
+    assert "FAKESECRET" not in clean
+    assert "471147" not in clean
+    assert findings
+    assert redacted(clean) == (clean, ())
+    keys = {finding.key for finding in findings}
+    assert redacted(text, keys)[0] == text
+
+
+@pytest.mark.parametrize(("text", "secret"), secret_table.ENCODED)
+def test_no_secret_in_base64_stays(text: str, secret: str) -> None:
+    assert secret not in redacted(text)[0]
+
+
+@pytest.mark.parametrize("text", secret_table.PLAIN_TEXTS)
+def test_a_text_without_secrets_stays(text: str) -> None:
+    assert redacted(text) == (text, ())
+
+
+@pytest.mark.parametrize("value", secret_table.VALUES + secret_table.NUMBERS)
+def test_no_secret_of_a_value_stays(value: object) -> None:
+    clean, findings = redacted_value(value)
+    assert "FAKESECRET" not in json.dumps(clean)
+    assert "4711" not in json.dumps(clean)
+    assert "bWU6Rk" not in json.dumps(clean)
+    assert redacted_value(clean) == (clean, ())
+    assert redacted_value(value, {finding.key for finding in findings})[0] == value
+
+
+@pytest.mark.parametrize("value", secret_table.PLAIN_VALUES)
+def test_a_value_without_secrets_stays(value: object) -> None:
+    assert redacted_value(value) == (value, ())
 
 
 PIECES = st.sampled_from(
