@@ -45,8 +45,8 @@ class Desk:
 
 
 @contextmanager
-def receiver(folder: Path, token: str = TOKEN) -> Iterator[Receiver]:
-    with Receiver(folder, token) as running:
+def receiver(folder: Path, token: str = TOKEN, **limits: Any) -> Iterator[Receiver]:
+    with Receiver(folder, token, **limits) as running:
         thread = threading.Thread(target=running.serve_forever, args=(0.02,), daemon=True)
         thread.start()
         try:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
 import socket
 import stat
 import subprocess
 import sys
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -101,6 +103,83 @@ def test_what_is_too_large_is_answered_with_413_and_the_limit_is_taken(tmp_path:
         assert post(service, full)[0] == 201
         assert post(service, full + b" ", {**HEADERS, "Idempotency-Key": "fb-2"})[0] == 413
     assert [f.name for f in tmp_path.iterdir()] == ["fb-1.json"]
+
+
+@pytest.mark.parametrize(("token", "status"), [(TOKEN, 413), ("wrong", 401)])
+def test_a_no_to_a_large_report_is_heard_by_its_sender(
+    tmp_path: Path, token: str, status: int
+) -> None:
+    with receiver(tmp_path) as service:
+        headers = {**HEADERS, "Authorization": f"Bearer {token}"}
+        assert post(service, b"x" * (7 << 20), headers)[0] == status
+
+
+def test_a_team_with_a_larger_budget_sets_a_larger_limit(tmp_path: Path) -> None:
+    report = json.dumps({"title": "T", "body": "x" * MOST_BODY}).encode()
+    with receiver(tmp_path, most_body=2 * MOST_BODY) as service:
+        assert post(service, report)[0] == 201
+        status, answer = post(service, report * 2, {**HEADERS, "Idempotency-Key": "fb-2"})
+    assert (status, answer["error"]) == (413, f"A report has at most {2 * MOST_BODY} bytes.")
+
+
+def connected(service: Receiver) -> socket.socket:
+    return socket.create_connection(("127.0.0.1", service.server_port), 10)
+
+
+def ended_after(connection: socket.socket, piece: bytes) -> float:
+    """Seconds until the receiver hangs up on a sender of many small pieces."""
+    start = time.monotonic()
+    connection.settimeout(0.05)
+    while time.monotonic() - start < 10:
+        try:
+            connection.sendall(piece)
+            if not connection.recv(99):
+                break
+        except TimeoutError:
+            continue
+        except OSError:
+            break
+    return time.monotonic() - start
+
+
+@pytest.mark.parametrize("piece", [b"", b"x"])
+@pytest.mark.parametrize("head", ["", "POST / HTTP/1.1\r\n", "whole"])
+def test_nobody_holds_a_connection_longer_than_a_request_may_take(
+    tmp_path: Path, head: str, piece: bytes
+) -> None:
+    lines = [f"{name}: {value}\r\n" for name, value in HEADERS.items()]
+    whole = "".join(["POST / HTTP/1.1\r\n", *lines, "Content-Length: 9999\r\n\r\n"])
+    with receiver(tmp_path, patience=0.5) as service, connected(service) as connection:
+        connection.sendall((whole if head == "whole" else head).encode())
+        assert ended_after(connection, piece) < 5
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_only_so_many_are_served_at_once_and_places_are_given_back(tmp_path: Path) -> None:
+    with receiver(tmp_path, patience=5.0) as service, contextlib.ExitStack() as many:
+        before = threading.active_count()
+        silent = [many.enter_context(connected(service)) for _ in range(40)]
+        silent[-1].settimeout(10)
+        assert silent[-1].recv(99).startswith(b"HTTP/1.1 503 Busy\r\nRetry-After: 5")
+        assert threading.active_count() <= before + 32
+        for each in silent:
+            each.close()
+        until = time.monotonic() + 20
+        while (status := status_of(service)) == 503:
+            assert time.monotonic() < until
+        assert status == 201
+
+
+def status_of(service: Receiver) -> int:
+    """The status of one report's answer; 503 too where the connection was closed over it."""
+    with connected(service) as connection:
+        lines = [f"{name}: {value}" for name, value in HEADERS.items()]
+        head = "\r\n".join(["POST / HTTP/1.1", *lines, f"Content-Length: {len(REPORT)}", "", ""])
+        try:
+            connection.sendall(head.encode() + REPORT)
+            return int(connection.recv(99).split()[1])
+        except OSError:
+            return 503
 
 
 @pytest.mark.parametrize(

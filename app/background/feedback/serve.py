@@ -8,11 +8,15 @@ in front of it.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import hmac
+import io
 import json
 import re
 import socket
+import threading
+import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Final, cast
@@ -25,12 +29,18 @@ from app.paths import create_private, make_private_folder
 
 LOOPBACK: Final = "127.0.0.1"
 MOST_BODY: Final = BUDGET + (64 << 10)
-"""Bytes of a report that are taken; the draft's own texts come on top of nothing else."""
+"""Bytes of a report that are taken unless it is told otherwise: the budget of senders with the
+usual settings, and some more."""
 _MOST_DRAINED: Final = 8 << 20
 """Bytes of a report that is too large which are read, so that its sender hears the answer."""
 _PIECE: Final = 64 << 10
 _PATIENCE: Final = 30.0
-"""Seconds that a silent sender is waited for."""
+"""Seconds for a whole request, as many as its sender has."""
+_MOST_AT_ONCE: Final = 32
+"""Connections that are served at the same time."""
+_BUSY: Final = (
+    b"HTTP/1.1 503 Busy\r\nRetry-After: 5\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+)
 _KEY: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
 
 
@@ -38,14 +48,30 @@ class Receiver(ThreadingHTTPServer):
     """Listens from the moment it is made; `serve_forever` answers. Close it with `server_close`."""
 
     daemon_threads = True
+    request_queue_size = 128
 
-    def __init__(self, folder: Path, token: str, host: str = LOOPBACK, port: int = 0) -> None:
-        """Port 0 takes a free one. Raises `UsageError`, `StorageError` and `ReverieError`."""
+    def __init__(
+        self,
+        folder: Path,
+        token: str,
+        host: str = LOOPBACK,
+        port: int = 0,
+        *,
+        most_body: int = MOST_BODY,
+        patience: float = _PATIENCE,
+    ) -> None:
+        """Port 0 takes a free one; a report has at most `most_body` bytes, and `patience` seconds.
+
+        Raises `UsageError`, `StorageError` and `ReverieError`.
+        """
         if not token or not token.isascii() or not token.isprintable():
             raise UsageError("A receiver needs a token of printable ASCII characters.")
         make_private_folder(folder)
         self.folder = folder
         self.expected = f"Bearer {token}".encode()
+        self.most_body = most_body
+        self.patience = patience
+        self._places = threading.BoundedSemaphore(_MOST_AT_ONCE)
         if ":" in host:
             self.address_family = socket.AF_INET6
         try:
@@ -62,15 +88,54 @@ class Receiver(ThreadingHTTPServer):
         name = str(host)
         return f"http://{f'[{name}]' if ':' in name else name}:{port}/"
 
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Serve a connection on a thread of its own, or turn it away while there are too many."""
+        if self._places.acquire(blocking=False):
+            super().process_request(request, client_address)
+            return
+        with contextlib.suppress(OSError):
+            request.send(_BUSY)
+        self.shutdown_request(request)
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        """Serve it and give its place back."""
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self._places.release()
+
     def handle_error(self, request: object, client_address: object) -> None:
         """A sender that goes away is no event; its report comes again."""
+
+
+class _Hurried(io.RawIOBase):
+    """What a connection sends. Raises `TimeoutError` once its time is over, however it drips."""
+
+    def __init__(self, connection: socket.socket, receiver: Receiver) -> None:
+        self._connection = connection
+        self._until = time.monotonic() + receiver.patience
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any, /) -> int:
+        left = self._until - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        self._connection.settimeout(left)
+        return self._connection.recv_into(buffer)
 
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server_version = "reverie-feedback"
     sys_version = ""
-    timeout = _PATIENCE
+
+    def setup(self) -> None:
+        """Read through a stream that knows when the whole request must be there."""
+        super().setup()
+        self.rfile.close()
+        self.rfile = io.BufferedReader(_Hurried(self.connection, cast("Receiver", self.server)))
 
     def do_POST(self) -> None:
         # One request a connection: what is left of a refused one cannot be taken for the next.
@@ -83,9 +148,9 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(401, {"error": "The token is missing or wrong."})
         elif size is None:
             self._answer(411, {"error": "The request has no Content-Length."})
-        elif size > MOST_BODY:
+        elif size > receiver.most_body:
             self._drain(size)
-            self._answer(413, {"error": f"A report has at most {MOST_BODY} bytes."})
+            self._answer(413, {"error": f"A report has at most {receiver.most_body} bytes."})
         else:
             self._take(receiver.folder, self.headers.get("Idempotency-Key", ""), size)
 
