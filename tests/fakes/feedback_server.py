@@ -1,8 +1,8 @@
 """A service for reports that misbehaves by script, on loopback and a thread of its own.
 
 Each connection takes the next line of the script, in the form of cases/B58's `server.jsonl`, with
-a few more words: `headers`, `early` (answers before it reads), `hang`, `drip` (its
-body never ends). Behind the end it says yes.
+a few more words: `headers`, `early` (answers before it reads), `drain` (reads the rest after its
+answer), `hang`, `drip` (its body never ends). Behind the end of the script it says yes.
 """
 
 from __future__ import annotations
@@ -70,6 +70,7 @@ class FeedbackServer:
             try:
                 if line.get("early"):
                     connection.recv(1)
+                    self.arrived.set()
                 else:
                     self.requests.append(_received(connection))
                     self.arrived.set()
@@ -79,6 +80,8 @@ class FeedbackServer:
                     self._drip(connection, line)
                 elif not line.get("cut"):
                     connection.sendall(_answer(line))
+                    while line.get("drain") and connection.recv(1 << 20):
+                        pass
             except OSError:
                 return
 

@@ -18,7 +18,7 @@ from app.background.feedback.sender import Refused, send
 from app.background.feedback.sinks import Failed, FileSink, Sent, export
 from app.errors import StorageError
 from tests.fakes.feedback_server import FeedbackServer
-from tests.protocol.feedback_wire import SHORT, TOKEN, Desk, receiver
+from tests.protocol.feedback_wire import ISSUE, SHORT, TOKEN, Desk, receiver
 from tests.unit.background.feedback.feedback_kit import CASES, file_of, said, spoken, talk
 
 
@@ -147,6 +147,22 @@ async def test_an_export_is_private_and_never_over_another_file(desk: Desk) -> N
     assert await desk.send(FileSink(folder)) == Sent(str(file))
     assert file.read_bytes() == payload.data
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+async def test_an_export_follows_no_link(desk: Desk, tmp_path: Path) -> None:
+    payload = build(desk.draft)
+    (tmp_path / "elsewhere").write_bytes(payload.data)
+    (tmp_path / "link").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(StorageError, match="exists already"):
+        export(tmp_path / "link", "fb-1", payload.data)
+
+
+async def test_the_title_of_an_issue_is_one_plain_line(tmp_path: Path) -> None:
+    desk = Desk(tmp_path, title="a\x1b[31m\nb\u202e" + "x" * 300)
+    with FeedbackServer([ISSUE]) as server:
+        await desk.send(desk.github(server.url))
+    title = said(server.requests[0].body)["title"]
+    assert title == "a b<202e>" + "x" * 246 + "…"
 
 
 async def test_b58_every_failure_keeps_every_word_until_one_yes(tmp_path: Path) -> None:

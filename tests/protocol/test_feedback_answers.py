@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from app.background.feedback.payload import build
 from app.background.feedback.request import LONGEST_WAIT
@@ -89,13 +90,40 @@ async def test_whatever_is_no_yes_keeps_the_draft_with_its_reason(
     assert desk.box.sent_reports() == ()
 
 
-async def test_a_413_in_the_middle_of_the_upload_is_a_413(tmp_path: Path) -> None:
-    desk = Desk(tmp_path, body="x" * 32_000)
-    with FeedbackServer([{"status": 413, "early": True}]) as server:
-        outcome = await desk.send(desk.http(server.url))
+@pytest.mark.parametrize("drains", [True, False])
+async def test_a_no_before_all_has_left_is_heard_unless_the_connection_is_reset(
+    desk: Desk, drains: bool
+) -> None:
+    # More than the buffers of a connection hold.
+    payload = replace(build(desk.draft), data=b"x" * (16 << 20))
+    told: list[int] = []
+    with FeedbackServer([{"status": 413, "early": True, "drain": drains}]) as server:
+        outcome = await desk.http(server.url).send(payload, lambda n, _: told.append(n), "fb-1")
     assert isinstance(outcome, Failed)
-    assert outcome.status == 413 or outcome.is_unclear
-    assert desk.draft.status == "failed"
+    if drains:
+        assert (outcome.status, outcome.is_unclear) == (413, False)
+    else:
+        assert told[-1] < len(payload.data)
+        assert (outcome.status, outcome.is_unclear) == (None, True)
+        assert "connection broke" in outcome.reason
+
+
+async def test_what_stays_on_this_machine_passes_no_proxy(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with FeedbackServer() as proxy, FeedbackServer() as server:
+        for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+            monkeypatch.setenv(name, f"http://127.0.0.1:{proxy.port}")
+        monkeypatch.delenv("NO_PROXY", raising=False)
+        monkeypatch.delenv("no_proxy", raising=False)
+        assert await desk.send(desk.http(server.url)) == Sent("FB-OK")
+        assert (proxy.connections, server.connections) == (0, 1)
+    assert server.requests[0].headers["accept-encoding"] == "identity"
+
+
+async def test_github_is_asked_for_nothing_without_a_token(desk: Desk) -> None:
+    sink = GithubSink("shop/shop", "", desk.clock)
+    assert await desk.send(sink) == Refused("GitHub needs a token. Set feedback.token.")
 
 
 @pytest.mark.parametrize("status", [429, 503])

@@ -129,6 +129,24 @@ async def test_a_cancel_says_whether_a_byte_may_have_left(desk: Desk, has_begun:
     assert words in desk.draft.reason
 
 
+async def test_a_cancel_that_cannot_be_noted_is_still_a_cancel(desk: Desk) -> None:
+    aside = desk.box.folder.with_name("aside")
+
+    class Breaking(FileSink):
+        async def send(self, payload: Any, progress: Any, key: str) -> Any:
+            progress(0, 1)
+            desk.box.folder.rename(aside)
+            desk.box.folder.write_text("in the way")
+            raise asyncio.CancelledError
+
+    with pytest.raises(asyncio.CancelledError):
+        await desk.send(Breaking(aside / "x"))
+    desk.box.folder.unlink()
+    aside.rename(desk.box.folder)
+    (kept,) = desk.box.listing().drafts
+    assert (kept.status, kept.may_have_arrived) == ("failed", True)
+
+
 async def test_a_cancel_in_the_handshake_leaves_no_doubt(desk: Desk) -> None:
     with FeedbackServer([{"early": True, "hang": True}]) as server:
         sink = desk.github(server.url.replace("http:", "https:").removesuffix("/reports"))
