@@ -63,7 +63,8 @@ OWN_RULES: Final = (
     ),
     _rule(
         "private key",
-        r"(?s)Private-Lines: \d{1,4}\s(?P<secret>.{1,16384}?)(?:Private-(?:MAC|Hash):|\Z)",
+        r"Private-Lines: \d{1,4}"
+        r"(?P<secret>(?:(?:\s|\\[nr]){1,4}[A-Za-z0-9+/=]{1,80}(?![:\w-])){1,400}+)",
     ),
     _rule(
         "header",
