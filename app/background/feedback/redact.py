@@ -123,7 +123,8 @@ def _mapped(value: object, look: Callable[[object, str], object], name: str) -> 
             # Named by what is left of names, so that a second look sees the same.
             free = free_name(str(look(key, "")), mapped, numbers)
             beside = look(members.get("name") or members.get("key"), "") if key == "value" else ""
-            mapped[free] = _mapped(each, look, name_of(free, beside, name))
+            called = name_of(free, beside, name, "value" in members)
+            mapped[free] = _mapped(each, look, called)
         return mapped
     return look(value, name)
 

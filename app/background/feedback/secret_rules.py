@@ -15,7 +15,7 @@ from app.background.feedback.marks import MARK
 from app.secret_names import ANYWHERE
 
 _SENSITIVE: Final = rf"(?:{ANYWHERE}|token(?!s)|pwd)"
-_MARKS: Final = rf"(?:{MARK.pattern}){{0,20}}+"
+_MARKS: Final = rf"(?:{MARK.pattern})*+"
 """Marks at the beginning of a value, which hide nothing of what stands behind them."""
 
 

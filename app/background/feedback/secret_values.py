@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from app.background.feedback.marks import MARK
 from app.secret_names import ANYWHERE, AS_A_WORD, HARMLESS_LAST
 
-_MARKS: Final = rf"(?:{MARK.pattern}){{0,20}}+"
+_MARKS: Final = rf"(?:{MARK.pattern})*+"
 """Marks at the beginning of a value, which hide nothing of what stands behind them."""
 
 _WORDS: Final = (
@@ -207,16 +207,17 @@ _LEAST_NUMBER: Final = 1000
 _MOST_DIGITS: Final = 16
 
 
-def name_of(key: str, beside: object, outer: str) -> str:
+def name_of(key: str, beside: object, outer: str, has_value: bool) -> str:
     """The name that says what a member is: its own, or what stands for it.
 
     That is the name `beside` a `value`, and that of the object around it: of a `value`, of cookies,
-    and of the values of `credentials`, which are secret where they look made.
+    and of the values of `credentials`, which are secret where they look made. `has_value` says that
+    the object has a member `value`, which then is all that the names around are about.
     """
+    if re.search(r"(?i)cookies?$", outer) and (key == "value" or not has_value):
+        return outer
     if key == "value":
         return beside if isinstance(beside, str) and beside else outer
-    if re.search(r"(?i)cookies?$", outer):
-        return outer
     if re.search(r"(?i)(?:credential|secret|passw(?:or)?d)s$", outer):
         return key if _STRONG_KEY.search(key) else "tokens"
     return key

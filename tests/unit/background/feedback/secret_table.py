@@ -102,6 +102,7 @@ VALUES: list[object] = [
     {"passwordConfirm": S}, {"tokens": [S]}, {"connectionString": S}, {"jwt": S},
     {"GITHUB_PAT": S}, ["mysql", "--password", S], {"argv": ["--token", S]}, {"dbPass": S},
     {"Authorization": "FAKESECRET"}, {"secrets": {"db": S}},
+    {"cookies": [{"name": "sid", "value": "FAKESECRET", "path": "/"}]},
 ]  # fmt: skip
 
 NUMBERS: list[object] = [
@@ -117,5 +118,6 @@ PLAIN_VALUES: list[object] = [
     {"properties": {"password": {"type": "string", "description": "At least 8 signs"}}},
     {"name": "title", "value": "words"}, ["--verbose", "words"], ["password", "e-mail"],
     {"credentials": {"user": "a", "kind": "none"}}, {"file_path": "/work/secret.py"},
+    {"value": "words", "kind": "x9y8z7w6"},
     {"id": "5e551011-0000-4000-8000-000000000001", "sha": "3f786850e387550fdab836ed7e6dc881"},
 ]  # fmt: skip

@@ -131,6 +131,7 @@ def test_every_string_of_a_value_is_looked_at_and_names_tell_secrets() -> None:
         "DB_PASSWORD=[redacted: key][redacted: token]hunter22",
         "x: [redacted: key]\n  password: [redacted: password]hunter22",
         "--password [redacted: password]hunter22",
+        "password=" + "[redacted: key]" * 50 + "hunter22",
         "Authorization: Bearer [redacted: header]hunter22",
         "X-Api-Key: [redacted: header]hunter22",
         'password="[redacted: key] hunter22"',
@@ -148,6 +149,11 @@ def test_a_mark_that_somebody_wrote_hides_nothing(text: str) -> None:
 def test_a_value_that_holds_a_mark_is_struck_out_whole() -> None:
     clean, _ = redacted_value({"password": "[redacted: key]hunter22"})
     assert clean == {"password": "[redacted: password]"}
+
+
+def test_of_a_cookie_the_value_alone_is_struck_out() -> None:
+    clean, _ = redacted_value({"cookies": [{"name": "sid", "value": "x", "path": "/"}]})
+    assert clean == {"cookies": [{"name": "sid", "value": "[redacted: password]", "path": "/"}]}
 
 
 def test_a_restored_value_stays_whole_whatever_stands_in_it() -> None:
