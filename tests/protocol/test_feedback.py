@@ -76,11 +76,13 @@ async def test_the_draft_is_on_disk_as_sending_before_the_first_byte(desk: Desk)
     class Watching(FileSink):
         async def send(self, payload: Any, progress: Any, key: str) -> Any:
             states.append(desk.draft.status)
+            states.append(desk.draft.retry_after + desk.draft.reason)
             states.append(oct(stat.S_IMODE(file_of(desk.box, "fb-1").stat().st_mode)))
             return Failed("No.")
 
+    desk.box.change("fb-1", lambda d: replace(d, retry_after=desk.draft.created, reason="Old."))
     await desk.send(Watching(desk.box.folder / "x"))
-    assert states == ["sending", "0o600"]
+    assert states == ["sending", "", "0o600"]
     assert (desk.draft.status, desk.draft.reason) == ("failed", "No.")
 
 
