@@ -17,7 +17,7 @@ from app.background.feedback.configured import NoSink, configured_sink
 from app.background.feedback.drafts import LIFETIME, MOST_DRAFTS, Draft, new_draft
 from app.background.feedback.outbox import REMOVED, Outbox
 from app.background.feedback.payload import Choice, Payload, build
-from app.background.feedback.sender import CANCELLED, Refused, Result, send
+from app.background.feedback.sender import STOPPED, Refused, Result, send
 from app.background.feedback.sinks import Failed, Sent, Sink, export
 from app.background.feedback.transcript import Transcript, load_transcript, read_transcript
 from app.background.frame import Frame
@@ -246,7 +246,7 @@ class FeedbackDesk:
                 self._ended(payload.draft.id, "refused", str(error))
                 raise
             except asyncio.CancelledError:
-                self._ended(payload.draft.id, "aborted", CANCELLED.reason)
+                self._ended(payload.draft.id, "aborted", self._why_stopped(payload.draft))
                 raise
             return self._told_of(payload.draft, sink, result)
 
@@ -259,6 +259,13 @@ class FeedbackDesk:
         """The attempt's job has ended, perhaps before it began."""
         if self._seen.sending is not None and self._seen.sending.task_id == job_id:
             self._emit(sending=None)
+
+    def _why_stopped(self, draft: Draft) -> str:
+        """What a stopped attempt has come to; the file is small, and the loop may be ending."""
+        try:
+            return self._outbox.get(draft.id).reason or STOPPED.reason
+        except ReverieError:
+            return STOPPED.reason
 
     def stop(self) -> None:
         """Stop the attempt that goes on; what it has handed over may have arrived."""

@@ -71,7 +71,7 @@ async def test_a_draft_that_had_to_leave_is_told_in_the_panel(tmp_path: Path) ->
         shown = task_stage.drawn(seen.seen)
         assert "✓ feedback" in shown and "removed, only 10 are kept: “[b]F" in shown
         (task,) = seen.seen.state.tasks.values()
-        assert task.detail == "removed, only 10 are kept: “[b]Fault 1”"
+        assert task.detail.startswith("removed, only 10 are kept: “[b]Fault 1”; for a while in /")
         assert len(seen.ids()) == 10 and "fb-1" not in seen.ids()
 
 
@@ -82,7 +82,7 @@ async def test_a_draft_that_is_too_old_leaves_and_that_is_told(tmp_path: Path) -
         await seen.keys("f5")
         assert seen.ids() == ["fb-1"]
         (task,) = seen.seen.state.tasks.values()
-        assert task.detail == "removed, older than 30 days: “Fault 2”"
+        assert task.detail.startswith("removed, older than 30 days: “Fault 2”; for a while in /")
 
 
 async def test_a_draft_of_the_model_is_counted_at_once(tmp_path: Path) -> None:

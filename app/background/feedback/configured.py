@@ -49,7 +49,7 @@ def _file_sink(endpoint: str | None, places: Places, home: Path, budget: int) ->
         return FileSink(places.data / "feedback" / "exported", is_folder=True, budget=budget)
     is_home = endpoint.startswith("~/")
     path = home / endpoint[2:] if is_home else places.config / endpoint
-    return FileSink(path, is_folder=endpoint.endswith("/"), budget=budget)
+    return FileSink(path, is_folder=endpoint.endswith("/") or not path.suffix, budget=budget)
 
 
 def _repository(endpoint: str) -> tuple[str, str]:

@@ -91,7 +91,9 @@ class FileSink:
     is_idempotent: bool = True
 
     def __init__(self, path: Path, *, is_folder: bool = False, budget: int = BUDGET) -> None:
-        """`path` is the file, or a folder, which is made, where it is named after the key."""
+        """`path` is a folder, which is made, where the file is named after the key, or the file;
+        where that is taken, one beside it with the key in its name.
+        """
         self._path = path
         self._is_folder = is_folder
         self.budget = budget
@@ -109,10 +111,14 @@ class FileSink:
     async def send(self, payload: Payload, progress: Progress, key: str) -> Outcome:
         data = self.encoded(payload)
         progress(0, len(data))
+        path = self._path
         try:
-            if self._is_folder:
-                make_private_folder(self._path)
-            written = export(self._path, key, data)
+            if path.is_file():
+                if not _holds(path, data):
+                    path = path.with_name(f"{path.stem}-{key}{path.suffix}")
+            elif self._is_folder:
+                make_private_folder(path)
+            written = export(path, key, data)
         except StorageError as error:
             return Failed(str(error))
         progress(len(data), len(data))

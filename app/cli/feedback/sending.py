@@ -15,7 +15,7 @@ from app.background.feedback.configured import NoSink
 from app.background.feedback.drafts import Draft, DraftNotFound
 from app.background.feedback.payload import Payload
 from app.background.feedback.sender import Refused, Result, send
-from app.background.feedback.sinks import Failed, Sent, Sink
+from app.background.feedback.sinks import Failed, Sent
 from app.cli.feedback.call import Call
 from app.cli.feedback.report import attachment_keys, report_of, tell, wish_of
 from app.cli.output import JsonObject, note, print_json, print_lines
@@ -69,7 +69,7 @@ def send_report(call: Call, arguments: Namespace) -> int:
             again=arguments.again,
             progress=progress,
         )
-        end = _end_of(call, asyncio.run(_until_stopped(sending)), payload, sink)
+        end = _end_of(call, asyncio.run(_until_stopped(sending)), payload)
     except NoSink as error:
         way_out = f"`reverie feedback export {draft.id}` writes it to a file."
         end = _End("refused", str(error), todo=way_out)
@@ -107,7 +107,7 @@ async def _until_stopped(sending: Coroutine[Any, Any, Result]) -> Result | signa
         return caught[0]
 
 
-def _end_of(call: Call, outcome: Result | signal.Signals, payload: Payload, sink: Sink) -> _End:
+def _end_of(call: Call, outcome: Result | signal.Signals, payload: Payload) -> _End:
     draft = payload.draft
     match outcome:
         case Sent():
@@ -115,8 +115,8 @@ def _end_of(call: Call, outcome: Result | signal.Signals, payload: Payload, sink
         case Refused():
             return _End("refused", outcome.reason, todo=_again(draft) if outcome.is_unclear else "")
         case Failed():
-            is_unclear = outcome.is_unclear or draft.may_have_arrived
-            status = "unclear" if is_unclear and not sink.is_idempotent else "failed"
+            kept = _kept(call, draft)
+            status = "unclear" if kept is not None and kept.status == "unclear" else "failed"
             todo = _again(draft) if status == "unclear" else ""
             if outcome.status == _TOO_LARGE and payload.has_transcript:
                 todo = f"`reverie feedback send {draft.id}` without the transcript may work."

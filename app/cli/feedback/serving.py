@@ -19,6 +19,8 @@ from app.paths import read_small
 
 TOKEN_VARIABLE: Final = "REVERIE_FEEDBACK_TOKEN"  # noqa: S105 - the variable's name
 PORT: Final = 8642
+_HEADROOM: Final = 64 << 10
+"""Bytes that are taken beyond the budget of a report."""
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -49,7 +51,8 @@ def serve(call: Call, arguments: Namespace) -> int:
     if arguments.folder is not None:
         folder = here.folder / arguments.folder
     token = _token(call, arguments.token_file)
-    with Receiver(folder, token, arguments.host, arguments.port) as receiver:
+    most = call.settings.budget_bytes + _HEADROOM
+    with Receiver(folder, token, arguments.host, arguments.port, most_body=most) as receiver:
         # Before the thread is started, which inherits it. What is ignored, as by nohup, stays so.
         waited = {number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN}
         before = signal.pthread_sigmask(signal.SIG_BLOCK, waited)

@@ -92,3 +92,15 @@ async def test_a_folder_of_reports_is_made(tmp_path: Path) -> None:
     sent = await sink.send(payload, lambda *_: None, "fb-1")
     assert sent == Sent(str(tmp_path / "reports/fb-1.json"))
     assert (tmp_path / "reports/fb-1.json").read_bytes() == payload.data
+
+
+async def test_a_second_report_lies_beside_the_first_and_overwrites_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "out.json"
+    sink = FileSink(file)
+    first, second = build(draft()), build(draft("fb-2"))
+    assert await sink.send(first, lambda *_: None, "fb-1") == Sent(str(file))
+    beside = tmp_path / "out-fb-2.json"
+    for _ in range(2):
+        assert await sink.send(second, lambda *_: None, "fb-2") == Sent(str(beside))
+    assert await sink.send(first, lambda *_: None, "fb-1") == Sent(str(file))
+    assert (file.read_bytes(), beside.read_bytes()) == (first.data, second.data)
