@@ -199,11 +199,11 @@ def _cut_note(dropped: int, kept: int, budget: int) -> tuple[str, ...]:
         return ()
     if not kept:
         what = "The message is" if dropped == 1 else f"All {dropped} messages are"
-        why = f"with {'it' if dropped == 1 else 'the newest'} the report would not stay"
+        why = f": with {'it' if dropped == 1 else 'the newest'} the report would not stay"
     else:
         what = "The oldest message is" if dropped == 1 else f"The oldest {dropped} messages are"
-        why = "so that the report stays"
-    return (f"{what} left out: {why} under {budget} bytes.",)
+        why = ", so that the report stays"
+    return (f"{what} left out{why} under {budget} bytes.",)
 
 
 def _encoded(value: object) -> bytes:
