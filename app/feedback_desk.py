@@ -6,6 +6,7 @@ Nothing here opens a connection but `send`.
 from __future__ import annotations
 
 import asyncio
+import hashlib
 from collections.abc import Callable, Collection, Coroutine
 from pathlib import Path
 from typing import Any, Final
@@ -14,7 +15,13 @@ import msgspec
 from msgspec.structs import replace
 
 from app.background.feedback.configured import NoSink, configured_sink
-from app.background.feedback.drafts import LIFETIME, MOST_DRAFTS, Draft, new_draft
+from app.background.feedback.drafts import (
+    LIFETIME,
+    MOST_DRAFTS,
+    Draft,
+    has_same_texts,
+    new_draft,
+)
 from app.background.feedback.outbox import REMOVED, Outbox
 from app.background.feedback.payload import Choice, Payload, build
 from app.background.feedback.sender import STOPPED, Refused, Result, send
@@ -153,16 +160,19 @@ class FeedbackDesk:
         """A draft as it stands on disk. Raises DraftNotFound."""
         return await asyncio.to_thread(self._outbox.get, draft_id)
 
-    async def save(self, draft_id: str, title: str, body: str, evidence: str) -> Draft:
-        """Give a draft other texts.
+    async def save(self, before: Draft, title: str, body: str, evidence: str) -> Draft:
+        """Give a draft other texts, where it still has those of `before`.
 
-        Raises DraftNotFound, DraftTooLarge, and `StorageError` also while it is being sent.
+        Raises DraftNotFound, DraftTooLarge, `ReverieError` when somebody else has changed it, and
+        `StorageError` also while it is being sent.
         """
 
         def changed(draft: Draft) -> Draft:
+            if not has_same_texts(draft, before):
+                raise ReverieError("Another program has changed this draft meanwhile.")
             return replace(draft, title=title, body=body, evidence=evidence)
 
-        draft = await asyncio.to_thread(self._outbox.change, draft_id, changed)
+        draft = await asyncio.to_thread(self._outbox.change, before.id, changed)
         await self.look()
         return draft
 
@@ -314,4 +324,5 @@ def _seen(draft: Draft) -> DraftSeen:
         draft.status,
         draft.reason,
         draft.retry_after,
+        hashlib.sha256(f"{draft.title}\0{draft.body}\0{draft.evidence}".encode()).hexdigest(),
     )

@@ -25,6 +25,8 @@ class DraftSeen(msgspec.Struct, frozen=True):
     """Why the last attempt failed, as a sentence."""
     retry_after: str = ""
     """ISO time before which the service wants no other attempt."""
+    version: str = ""
+    """Another one for other texts."""
 
 
 class Sending(msgspec.Struct, frozen=True):

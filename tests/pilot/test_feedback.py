@@ -53,7 +53,7 @@ async def test_a_draft_that_is_on_its_way_says_how_far_it_is(tmp_path: Path) -> 
 async def test_where_there_is_no_draft_the_next_key_is_told(tmp_path: Path) -> None:
     async with review(tmp_path) as seen:
         assert "No report waits." in seen.shown() and "n writes one of your own." in seen.shown()
-        for key in ("p", "e", "t", "s", "space", "o", "ctrl+s", "c", "d", "u", "x", "y", "enter",
+        for key in ("p", "e", "t", "s", "space", "o", "ctrl+s", "c", "d", "x", "y", "enter",
                     "1", "up", "pagedown", "end"):  # fmt: skip
             await seen.keys(key)
         assert not seen.said()

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from textual import events
 
 from app.background.feedback.drafts import MOST_BYTES, Draft
@@ -48,19 +49,22 @@ async def test_ctrl_s_in_the_editor_only_leaves_it(tmp_path: Path) -> None:
             assert seen.state.sending is None and server.connections == 0
 
 
-async def test_what_is_typed_is_kept_after_a_pause(tmp_path: Path) -> None:
+async def test_what_is_typed_is_kept_in_a_moment_however_fast_it_goes_on(tmp_path: Path) -> None:
     async with review(tmp_path, draft()) as seen:
         clock = ManualClock()
         seen.screen._clock = clock
         await seen.seen.pilot.press("e", "x")
         await clock.pass_time(PAUSE - 0.1)
         await seen.seen.pilot.press("y")
-        await clock.pass_time(PAUSE - 0.1)
         assert seen.disk().title == "Fault 1" and seen.screen._prepared is None
         await clock.pass_time(0.1)
         await seen.settled()
         assert seen.disk().title == "xyFault 1" and seen.screen._is_editing
-        assert "Fault 1" in seen.at() and "xy" in seen.at()
+        await seen.seen.pilot.press("z")
+        await clock.pass_time(PAUSE)
+        await seen.settled()
+        assert seen.disk().title == "xyzFault 1"
+        assert "xyzFault 1" in seen.at()
 
 
 async def test_an_older_text_never_overtakes_a_newer_one(
@@ -238,3 +242,18 @@ async def test_the_persons_own_editor_changes_the_report(
 
 async def nothing(_text: str) -> None:
     return None
+
+
+async def test_what_another_program_has_written_meanwhile_is_not_overwritten(
+    tmp_path: Path,
+) -> None:
+    async with review(tmp_path, draft()) as seen:
+        await seen.keys("e", "x")
+        seen.box.change("fb-1", lambda found: replace(found, body="theirs"))
+        await seen.keys("y", "escape")
+        assert "Another program has changed this draft" in seen.shown()
+        assert seen.disk().body == "theirs"
+        await seen.keys("2")
+        (aside,) = seen.box.folder.glob("*.txt")
+        assert "xyFault 1" in aside.read_text()
+        assert seen.disk().body == "theirs" and "theirs" in seen.shown()

@@ -105,3 +105,44 @@ async def test_without_send_no_connection_is_opened(
         await seen.keys("ctrl+s")
         assert await seen.ended() == "failed"
         assert opened and "It could not be reached" in seen.said()
+
+
+async def test_several_discarded_drafts_come_back_one_after_the_other(tmp_path: Path) -> None:
+    async with review(tmp_path, draft(1), draft(2), draft(3)) as seen:
+        await seen.keys("d", "d", "u", "u", "u")
+        assert seen.ids() == ["fb-1", "fb-2", "fb-3"]
+        assert "Nothing was discarded here." in seen.said()
+
+
+async def test_what_is_put_back_sends_no_other_draft_away(tmp_path: Path) -> None:
+    async with review(tmp_path, *(draft(number) for number in range(1, 11))) as seen:
+        await seen.keys("d")
+        seen.box.add(draft(11))
+        await seen.keys("u")
+        assert len(seen.ids()) == 10 and "fb-1" in seen.ids()
+        assert "10 reports are kept" in seen.said()
+        await seen.keys("end", "d", "u", "d", "u")
+        assert "fb-1" in seen.ids()
+
+
+async def test_a_change_from_outside_is_seen_whatever_its_size(tmp_path: Path) -> None:
+    async with review(tmp_path, draft(body="1234")) as seen:
+        seen.box.change("fb-1", lambda found: replace(found, body="9876"))
+        await seen.desk.look()
+        await seen.settled()
+        assert "9876" in seen.shown() and seen.report["body"] == "9876"
+
+
+async def test_a_send_key_never_sends_a_draft_that_has_slid_under_the_cursor(
+    tmp_path: Path,
+) -> None:
+    with FeedbackServer() as server:
+        set_sink(tmp_path, "http", server.url)
+        async with review(tmp_path, draft(1), draft(2)) as seen:
+            await seen.keys("ctrl+s")
+            assert await seen.ended() == "sent"
+            await seen.keys("ctrl+s")
+            assert "Another draft is under the cursor now" in seen.said()
+            assert (seen.ids(), len(server.requests)) == (["fb-1"], 1)
+            await seen.keys("ctrl+s")
+            assert await seen.ended(2) == "sent"

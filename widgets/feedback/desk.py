@@ -31,8 +31,8 @@ class FeedbackDesk(Protocol):
         """A draft as it stands on disk."""
         ...
 
-    async def save(self, draft_id: str, title: str, body: str, evidence: str) -> Draft:
-        """Give a draft other texts."""
+    async def save(self, before: Draft, title: str, body: str, evidence: str) -> Draft:
+        """Give a draft other texts, where it still has those of `before`."""
         ...
 
     async def set_aside(self, draft_id: str, text: str) -> Path:

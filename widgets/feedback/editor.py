@@ -14,7 +14,7 @@ class ReportEditor(MarkdownArea):
 
     SCREEN_KEYS = "feedback_edit."
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,ctrl+s", "leave_editor", "Done", id="feedback_edit.leave"),
+        Binding("escape,ctrl+s,f5", "leave_editor", "Done", id="feedback_edit.leave"),
         Binding("ctrl+e", "external", "$EDITOR", id="feedback_edit.external"),
         Binding("ctrl+q", "leave_app", "Leave", id="feedback_edit.leave_app"),
         Binding("f1", "help", "Help", id="feedback_edit.help"),

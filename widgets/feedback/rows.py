@@ -77,7 +77,9 @@ def draft_cells(
     ]
 
 
-def about_lines(draft: Draft, seen: DraftSeen | None, now: datetime) -> list[Cell]:
+def about_lines(
+    draft: Draft, seen: DraftSeen | None, now: datetime, *, is_sending: bool
+) -> list[Cell]:
     """What is told of a draft above its text, a line each."""
     facts = [
         moment_of(draft.created, now),
@@ -86,11 +88,17 @@ def about_lines(draft: Draft, seen: DraftSeen | None, now: datetime) -> list[Cel
         bytes_in_words(draft.size),
     ]
     lines: list[Cell] = [(" · ".join(fact for fact in facts if fact), "muted")]
-    if seen is not None and seen.reason:
+    if is_sending or (seen is not None and seen.status == "sending"):
+        lines.append(("being sent", "accent"))
+    elif seen is not None and seen.reason:
         when = moment_of(draft.at, now)
         words = f"queued; not sent{f' at {when}' if when else ''}: {plain_line(seen.reason)}"
         until = moment_of(seen.retry_after, now)
         lines.append((f"{words}{f' Not before {until}.' if until else ''}", "warn"))
+        if draft.may_have_arrived and "may have arrived" not in seen.reason:
+            place = plain_line(draft.attempted_target)
+            at = f" at {place}" if place else ""
+            lines.append((f"An earlier attempt may have arrived{at} all the same.", "warn"))
     return lines
 
 

@@ -65,11 +65,11 @@ class FeedbackScreen(FeedbackEditing):
 
     _wanted: Literal["", "send", "again"] = ""
     """What to do as soon as it is known what would leave; any other key takes it back."""
-    _discarded: Draft | None = None
     _attempts = 0
     """Number of the last attempt whose end was seen."""
 
     def on_mount(self) -> None:
+        self._discarded: list[Draft] = []
         attempt = self._controller.state.feedback.attempt
         self._attempts = attempt.number if attempt else 0
 
@@ -83,6 +83,10 @@ class FeedbackScreen(FeedbackEditing):
         if self._question is None or action.partition("(")[0] in IN_QUESTION:
             # The draft under the cursor may be another one than the last that was read.
             await self.look_at_chosen()
+            slid, self._has_slid = self._has_slid, False
+            if slid and action == "send":
+                self.tell("Another draft is under the cursor now; the same key again sends it.")
+                return
             await self.run_action(action)
 
     # The cursor
@@ -305,24 +309,27 @@ class FeedbackScreen(FeedbackEditing):
         if self._draft is None:
             return
         try:
-            self._discarded = await self._desk.discard(self._draft.id)
+            draft = await self._desk.discard(self._draft.id)
         except ReverieError as error:
             self.tell(str(error), "error")
             return
-        title = plain_line(self._discarded.title)
+        self._discarded.append(draft)
+        title = plain_line(draft.title)
         self.tell(f"Discarded: “{title}”. u puts it back while this screen is open.")
 
     async def action_undo_discard(self) -> None:
-        """Put the draft back that was discarded last."""
-        draft, self._discarded = self._discarded, None
-        if draft is None:
-            return
-        self._chosen = draft.id
-        try:
-            await self._desk.put_back(draft)
-        except ReverieError as error:
-            self._discarded = draft
-            self.tell(str(error), "error")
+        """Put the draft back that was discarded last, then the one before it."""
+        if not self._discarded:
+            self.tell("Nothing was discarded here.")
+        elif not await self.is_full():
+            draft = self._discarded[-1]
+            self._chosen = self._aimed = draft.id
+            try:
+                await self._desk.put_back(draft)
+            except ReverieError as error:
+                self.tell(str(error), "error")
+            else:
+                self._discarded.pop()
 
     async def action_copy(self) -> None:
         """Copy what is shown as text."""

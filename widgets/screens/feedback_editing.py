@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from app.controller import Controller
 
 PAUSE: Final = 0.5
-"""Seconds without a key after which what was typed is written."""
+"""Seconds after which what was typed is written, however fast the typing goes on."""
 STUCK_CHOICES: Final = (
     Choice("1", "Go on editing", ""),
     Choice("2", "Put aside", "aside"),
@@ -40,6 +40,8 @@ class FeedbackEditing(FeedbackView):
         self._is_new = False
         """Whether the draft was begun here and nothing was typed yet."""
         self._saving = asyncio.Lock()
+        self._keeps_soon = False
+        """Whether what was typed will be written in a moment."""
 
     async def action_edit(self) -> None:
         """Edit the chosen draft."""
@@ -54,17 +56,25 @@ class FeedbackEditing(FeedbackView):
         self.settle_focus()
         self.draw()
 
+    async def is_full(self) -> bool:
+        """Whether one more draft would send the oldest away; the person is told so."""
+        await self._desk.look()
+        self.catch_up()
+        if len(self._feedback.drafts) < MOST_DRAFTS:
+            return False
+        self.tell(f"{MOST_DRAFTS} reports are kept. Send or discard one first.", "warning")
+        return True
+
     async def action_new(self) -> None:
         """Begin a report of one's own."""
-        if len(self._feedback.drafts) >= MOST_DRAFTS:
-            self.tell(f"{MOST_DRAFTS} reports are kept. Send or discard one first.", "warning")
+        if await self.is_full():
             return
         try:
             draft = await self._desk.write("")
         except ReverieError as error:
             self.tell(str(error), "error")
             return
-        self._chosen = draft.id
+        self._chosen = self._aimed = draft.id
         await self.look_at_chosen()
         await self.action_edit()
         self._is_new = self._is_editing
@@ -73,13 +83,15 @@ class FeedbackEditing(FeedbackView):
     def _typed(self) -> None:
         if self._is_editing and self.editor.text != self._kept:
             self.forget_prepared()
-            self.run_worker(self._keep_soon, group="pause", exclusive=True)
+            if not self._keeps_soon:
+                self._keeps_soon = True
+                self.run_worker(self._keep_soon, group="keep")
         self.draw()
 
     async def _keep_soon(self) -> None:
         await self._clock.sleep(PAUSE)
-        # Another key ends only the pause: of two that write at once the older may come last.
-        self.run_worker(self._keep, group="keep")
+        self._keeps_soon = False
+        await self._keep()
 
     async def _keep(self) -> ReverieError | None:
         """Write what was typed; returns why that cannot be done."""
@@ -88,7 +100,7 @@ class FeedbackEditing(FeedbackView):
             if draft is None or not self._is_editing or text == self._kept:
                 return None
             try:
-                after = await self._desk.save(draft.id, *parts_of(text, self._report))
+                after = await self._desk.save(draft, *parts_of(text, self._report))
             except ReverieError as error:
                 self._unkept = str(error)
                 self.draw()

@@ -69,6 +69,10 @@ class FeedbackReading(Follow, RingScreen):
         self._clock = controller.here.clock
         self._feedback = Feedback()
         self._chosen = chosen
+        self._aimed = chosen
+        """The draft that the person has put the cursor on."""
+        self._has_slid = False
+        """Whether the cursor is on another one since, because that one is gone."""
         self._index = 0
         """Where the cursor was last, for when the chosen draft is gone."""
         self._draft: Draft | None = None
@@ -168,7 +172,7 @@ class FeedbackReading(Follow, RingScreen):
         drafts = self._feedback.drafts
         if drafts:
             self._index = min(max(index, 0), len(drafts) - 1)
-            self._chosen = drafts[self._index].id
+            self._chosen = self._aimed = drafts[self._index].id
             self._part = "draft"
             self.look_again()
             self.draw()
@@ -202,6 +206,7 @@ class FeedbackReading(Follow, RingScreen):
         is_other = before is None or draft is None or draft.id != before.id
         if is_other:
             self._part, self._question, self._findings = "draft", None, ()
+            self._has_slid = before is not None and draft is not None and draft.id != self._aimed
         if draft is not None:
             self._chosen = draft.id
         if not self._is_editing:

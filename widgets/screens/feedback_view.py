@@ -177,7 +177,9 @@ class FeedbackView(FeedbackReading):
         if draft is None:
             return Content("")
         if self._part == "draft":
-            lines = about_lines(draft, self.seen, self._clock.now().astimezone())
+            sending, now = self._feedback.sending, self._clock.now().astimezone()
+            is_sending = sending is not None and sending.draft_id == draft.id
+            lines = about_lines(draft, self.seen, now, is_sending=is_sending)
         else:
             lines = [(self._pane_words(draft), "muted")]
         parts = [Content.styled(text, f"$r-{colour}") for text, colour in lines]

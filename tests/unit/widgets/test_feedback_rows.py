@@ -14,6 +14,7 @@ from app.background.feedback.payload import Choice
 from app.background.feedback.redact import Finding
 from app.background.feedback.transcript import Message
 from app.state.feedback import DraftSeen, Feedback, Sending
+from widgets.cells import Cell
 from widgets.feedback.rows import (
     about_lines,
     bytes_in_words,
@@ -81,16 +82,21 @@ def test_a_draft_without_a_title_and_one_without_room_for_its_moment() -> None:
     assert ":" not in text(draft_cells(SEEN, None, 40, NOW, UNICODE, chosen=False))
 
 
+def told(each: Draft, seen: DraftSeen | None, *, is_sending: bool = False) -> list[Cell]:
+    return about_lines(each, seen, NOW, is_sending=is_sending)
+
+
 def test_what_is_told_above_a_draft() -> None:
-    (line,) = about_lines(replace(DRAFT, category="bug"), SEEN, NOW)
+    (line,) = told(replace(DRAFT, category="bug"), SEEN)
     assert line[0].endswith(" · bug · session 12345678 · 13 bytes")
-    assert (
-        "about no session · 10 bytes" in about_lines(replace(DRAFT, session_id=""), None, NOW)[0][0]
-    )
+    assert "about no session · 10 bytes" in told(replace(DRAFT, session_id=""), None)[0][0]
     failed = replace(SEEN, status="failed", reason="No [b]\x1b[31m.", retry_after=SEEN.created)
-    assert about_lines(DRAFT, failed, NOW)[1][0].startswith("queued; not sent: No [b]. Not before")
-    at = about_lines(replace(DRAFT, at=SEEN.created), replace(failed, retry_after=""), NOW)[1][0]
+    assert told(DRAFT, failed)[1][0].startswith("queued; not sent: No [b]. Not before")
+    at = told(replace(DRAFT, at=SEEN.created), replace(failed, retry_after=""))[1][0]
     assert at.startswith("queued; not sent at ") and at.endswith(": No [b].")
+    assert told(DRAFT, failed, is_sending=True)[1] == ("being sent", "accent")
+    doubtful = replace(DRAFT, may_have_arrived=True, attempted_target="here")
+    assert "may have arrived at here" in told(doubtful, failed)[2][0]
 
 
 def test_what_was_found_is_counted_by_kind() -> None:
