@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import signal
 import sys
 from pathlib import Path
 from typing import Any
@@ -21,21 +20,11 @@ from app.background.feedback.sender import send
 from app.background.feedback.services import GithubSink, HttpSink
 from app.background.feedback.sinks import Outcome, Progress
 from app.clock import SystemClock
+from tests.fakes.moments import Moments
 
 TOKEN = "t-0123456789"
 EVENTS = frozenset({"open", "os.rename", "os.remove", "os.link", "os.mkdir", "fcntl.flock"})
 BODY = "What I saw, line by line.\n" * 20
-
-
-class Moments:
-    def __init__(self, deadly: int) -> None:
-        self.deadly = deadly
-        self.passed = 0
-
-    def tick(self) -> None:
-        self.passed += 1
-        if self.passed == self.deadly:
-            os.kill(os.getpid(), signal.SIGKILL)
 
 
 class TickingSink:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import signal
 import sys
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Any
 
 from app.models.provider import BlockGrew, BlockStarted, BlockStopped, ModelRequest, StreamEvent
 from app.storage.local import FileLog
+from tests.fakes.moments import Moments
 from tests.fakes.provider import ScriptedProvider, called, ended, said, started
 from tests.fakes.stage import stage
 
@@ -41,19 +41,6 @@ def scripts() -> list[list[Any]]:
         [started(2), *called("Bash", {"command": "echo made"}, "t3", 0), ended("tool_use")],
         [started(3), *said("Everything is there.", 0, pieces=8), *said("Bye.", 1), ended()],
     ]
-
-
-class Moments:
-    """Counts what happens, and ends the process without a word at the chosen moment."""
-
-    def __init__(self, deadly: int) -> None:
-        self.deadly = deadly
-        self.passed = 0
-
-    def tick(self) -> None:
-        self.passed += 1
-        if self.passed == self.deadly:
-            os.kill(os.getpid(), signal.SIGKILL)
 
 
 class CountingProvider(ScriptedProvider):

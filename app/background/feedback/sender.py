@@ -217,7 +217,7 @@ async def _made(outbox: Outbox, attempt: _Attempt, progress: Progress) -> Outcom
 
     try:
         outcome = await attempt.sink.send(attempt.payload, watched, attempt.draft.attempted_key)
-    except BaseException as error:
+    except BaseException as error:  # a cancel too: whatever ends it, the draft must say how
         end = _end(error, has_begun=has_begun)
         with contextlib.suppress(StorageError):  # then the outbox settles it, as after a crash
             await to_its_end(outbox.finish, attempt.failed(end))

@@ -78,7 +78,7 @@ PLAIN_TEXTS = [
     "password = self.password", "password=settings.password", "password = os.environ['DB']",
     "secret = config.secret", "if token == other_token:", "token==other_token", "Token::new(x)",
     "credentials: Credentials", "token: Token", "result = await token", "class Token:\n    pass",
-    "KEYBOARD=german", "PWD=/work/main", "SSH_ASKPASS=/usr/bin/ask", "author: somebody9",
+    "KEYBOARD=german", "PWD=/srv/shop", "SSH_ASKPASS=/usr/bin/ask", "author: somebody9",
     "pass: 12, fail: 3", "PASS: test_login_2", "PASS=12 FAIL=3", "pinned: version2",
     "bypass: x1y2z3w4", "The password is wrong.", "the token is expired", "my password is not set",
     "The token is valid until 2026", "the password is base64-encoded", "a token is 4 characters",
@@ -117,7 +117,7 @@ PLAIN_VALUES: list[object] = [
     {"auth": "basic", "author": "somebody9", "cookie_count": 3, "pass": True, "secret": None},
     {"properties": {"password": {"type": "string", "description": "At least 8 signs"}}},
     {"name": "title", "value": "words"}, ["--verbose", "words"], ["password", "e-mail"],
-    {"credentials": {"user": "a", "kind": "none"}}, {"file_path": "/work/secret.py"},
+    {"credentials": {"user": "a", "kind": "none"}}, {"file_path": "/srv/secret.py"},
     {"value": "words", "kind": "x9y8z7w6"},
     {"id": "5e551011-0000-4000-8000-000000000001", "sha": "3f786850e387550fdab836ed7e6dc881"},
 ]  # fmt: skip
