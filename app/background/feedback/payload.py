@@ -7,16 +7,18 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Collection
-from typing import Any, Final, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
 
 import msgspec
 
 from app.background.feedback.drafts import Draft
-from app.background.feedback.redact import Finding, redacted, redacted_value
 from app.background.feedback.transcript import Message, Transcript
 from app.plain_text import encodable
 from app.sessions.envelope import VERSION
 from app.sessions.records import JsonObject
+
+if TYPE_CHECKING:
+    from app.background.feedback.redact import Finding
 
 BUDGET: Final = 1 << 20
 """Bytes of a whole report with its transcript (spec/feedback.md)."""
@@ -87,6 +89,8 @@ def build(
     `budget` is for the whole report in bytes: the oldest messages go first. `restored` are keys of
     findings that stay. Takes about two seconds for each MB of text: call it in a thread.
     """
+    from app.background.feedback.redact import redacted  # 17 ms of patterns that no start pays
+
     findings: list[Finding] = []
     report: JsonObject = {"id": draft.id, "created_at": draft.created}
     for name in _TEXTS:
@@ -112,6 +116,8 @@ def build(
 
 def still_secret(payload: Payload) -> tuple[Finding, ...]:
     """Secrets in the bytes that nobody restored: empty for whatever `build` made."""
+    from app.background.feedback.redact import redacted_value  # as in `build`
+
     restored = {finding.key for finding in payload.findings if finding.is_restored}
     report: dict[str, Any] = msgspec.json.decode(payload.data)
     attached = report.get("transcript", {"messages": []})
@@ -144,6 +150,8 @@ def _attached(
     """The attachment in at most `room` bytes, newest messages first, and what was found in it."""
     takes = [message for message in transcript.messages if chosen.takes(message)]
     sizes = [len(_encoded(_told(message))) for message in takes]
+    from app.background.feedback.redact import redacted, redacted_value  # as in `build`
+
     session_id, of_id = redacted(encodable(transcript.session_id), restored, _SESSION)
     # The widest numbers that can occur, so that the cut's own record always has room.
     frame = _framed(session_id, [], len(takes), sum(sizes))

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Collection
 from pathlib import Path
 
@@ -154,7 +156,7 @@ def test_what_can_never_fit_is_not_looked_at(monkeypatch: pytest.MonkeyPatch) ->
         looked.append(place)
         return redacted_value(value, restored, place)
 
-    monkeypatch.setattr("app.background.feedback.payload.redacted_value", counted)
+    monkeypatch.setattr("app.background.feedback.redact.redacted_value", counted)
     huge = "x y " * 20_000
     talked = talk(*(spoken(n, "user", huge) for n in range(1, 4)), spoken(4, "user", "Hi"))
     payload = build(draft(), talked, ALL, budget=2_000)
@@ -253,3 +255,12 @@ def test_the_session_id_is_the_only_thing_said_about_the_project(tmp_path: Path)
     payload = build(draft(project=str(tmp_path)), small_talk(), ALL)
     assert said(payload.data)["transcript"]["session_id"] == SESSION
     assert str(tmp_path).encode() not in payload.data
+
+
+def test_the_patterns_of_secrets_are_not_made_at_the_start() -> None:
+    program = (
+        "import sys, app.background_desk;"
+        "print([name for name in sys.modules if 'feedback.redact' in name or 'secret_v' in name])"
+    )
+    words = [sys.executable, "-c", program]
+    assert subprocess.run(words, capture_output=True, text=True, check=True).stdout == "[]\n"
